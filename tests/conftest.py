@@ -313,3 +313,11 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     """Say it where browser tests were skipped."""
     if any(_NO_BROWSER in str(report.longrepr) for report in terminalreporter.stats.get("skipped", ())):
         terminalreporter.write_line(f"WARNING: {_NO_BROWSER}", red=True, bold=True)
+
+
+@pytest.fixture(scope="session")
+def make_base(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """Makes encoders without a head, by architecture; for tests in tests/bertscore."""
+    from base_encoders import base_maker
+
+    return base_maker(tmp_path_factory)

@@ -25,8 +25,7 @@ from sacrebleu.metrics import BLEU, CHRF
 from scipy.stats import spearmanr
 
 from bert_judge.bertscore import BERTScorer
-from bert_judge.bertscore.baseline import measure_baseline
-from bert_judge.bertscore.defaults import OWN_FIGURES
+from bert_judge.bertscore.defaults import OWN_FIGURES, measure_baseline
 from bert_judge.encoder.models import STARTER, STARTER_FOLDER
 
 CHOOSING = "wmt19_darr"

@@ -85,8 +85,8 @@ def measure_cost(model: str, rows: Sequence[Sample]) -> str:
     from torch.nn.attention import SDPBackend, sdpa_kernel
     from torch.utils.flop_counter import FlopCounterMode
 
+    from bert_judge.encoder.engine import LOGITS
     from bert_judge.encoder.modules import make_encoder
-    from bert_judge.encoder.output import LOGITS
 
     folder = find_model(model)
     reader = PromptEncoder(load_tokenizer(folder), JudgeConfig.load(folder).form, max_input_tokens(read_config(folder)))

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.metadata
+import importlib.util
 import re
 import shlex
 from collections.abc import Iterable, Iterator
@@ -66,6 +67,12 @@ def import_extra(module: str, feature: str, extra: str | None, package: str | No
         return importlib.import_module(module)
     except ImportError as error:
         raise MissingExtraError(feature, package or module, extra) from error
+
+
+def require_extra(module: str, feature: str, package: str, extra: str) -> None:
+    """Raise MissingExtraError if a module of an optional package is not installed; imports nothing."""
+    if importlib.util.find_spec(module) is None:
+        raise MissingExtraError(feature, package, extra)
 
 
 def did_you_mean(name: str, choices: Iterable[str]) -> str:

@@ -79,14 +79,14 @@ WITH_FINAL_NORM = ("t5", "mt5", "mbart", "modernbert", "eurobert", "pegasus")
 
 def base_maker(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
     """A function that makes the encoder of an architecture, each once; it takes settings of its configuration, too."""
-    made: dict[str, Path] = {}
+    folders: dict[str, Path] = {}
 
     def make(architecture: str, **config: Any) -> Path:
         key = f"{architecture}-{json.dumps(config, sort_keys=True)}"
-        if key not in made:
-            made[key] = tmp_path_factory.mktemp("encoder") / f"tiny-{architecture}"
-            save_base_encoder(architecture, made[key], config)
-        return made[key]
+        if key not in folders:
+            folders[key] = tmp_path_factory.mktemp("encoder") / f"tiny-{architecture}"
+            save_base_encoder(architecture, folders[key], config)
+        return folders[key]
 
     return make
 
@@ -149,9 +149,9 @@ def own_scorer(path: Path | str, **options: Any) -> BERTScorer:
     return BERTScorer(str(path), **{"runtime": "torch", "dtype": "float32", **options})
 
 
-def assert_equal(ours: Scores, theirs: Scores, within: float = EXACT) -> None:
+def assert_equal(scores: Scores, expected: Scores, within: float = EXACT) -> None:
     """Equal within a tolerance, float32, and numbers."""
-    for one, other in zip(ours, theirs, strict=True):
+    for one, other in zip(scores, expected, strict=True):
         assert one.shape == other.shape
         assert one.dtype == torch.float32
         assert one.numpy() == pytest.approx(other.numpy(), abs=within)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from base_encoders import WITH_FINAL_NORM, assert_equal, base_maker, own_scorer, reference_scorer, reference_scores
+from base_encoders import WITH_FINAL_NORM, assert_equal, own_scorer, reference_scorer, reference_scores
 
 from bert_judge import bert_score
 from bert_judge.errors import InputError
@@ -21,20 +21,15 @@ WORDS = (
 )
 
 
-@pytest.fixture(scope="module")
-def make_base(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
-    return base_maker(tmp_path_factory)
-
-
 def test_padding_wins_over_negative_similarities(make_base: Callable[..., Path]) -> None:
     """Words against words, then the same pairs in a batch with a longer one, which pads them all."""
     path = make_base("xlnet")
     pairs = [(one, other) for one in WORDS for other in WORDS]
     cands, refs = [one for one, _ in pairs], [other for _, other in pairs]
     company = ["and would say it was Berlin"], ["the capital of Germany, and of England"]
-    theirs = reference_scorer(path, num_layers=0)
-    alone = reference_scores(theirs, cands, refs)
-    padded = reference_scores(theirs, cands + company[0], refs + company[1], 1000)
+    original = reference_scorer(path, num_layers=0)
+    alone = reference_scores(original, cands, refs)
+    padded = reference_scores(original, cands + company[0], refs + company[1], 1000)
     raised = padded[2][:-1] - alone[2]
     assert raised.max() > 1e-3
     assert raised.min() > -1e-6
@@ -42,8 +37,8 @@ def test_padding_wins_over_negative_similarities(make_base: Callable[..., Path])
     compat = own_scorer(path, num_layers=0, compat="bert_score", batch_size=1000)
     assert_equal(compat.score(cands, refs, batch_size=1), alone)
     assert_equal(compat.score(cands + company[0], refs + company[1]), padded)
-    ours = own_scorer(path, num_layers=0, batch_size=1000).score(cands + company[0], refs + company[1])
-    assert_equal([part[:-1] for part in ours], alone)
+    exact = own_scorer(path, num_layers=0, batch_size=1000).score(cands + company[0], refs + company[1])
+    assert_equal([part[:-1] for part in exact], alone)
 
 
 def test_an_empty_text_scores_nothing(make_base: Callable[..., Path], subtests: pytest.Subtests) -> None:
@@ -51,18 +46,18 @@ def test_an_empty_text_scores_nothing(make_base: Callable[..., Path], subtests: 
         with subtests.test(architecture=architecture):
             path = make_base(architecture)
             cands, refs = ["", "Paris", " \n", "Paris"], ["Paris", "", "", "Paris"]
-            theirs = reference_scorer(path, num_layers=2)
-            ends = theirs._tokenizer("Paris")["input_ids"]
-            restore_empty_texts(theirs, [token for token in ends if token in theirs._tokenizer.all_special_ids])
-            expected = reference_scores(theirs, cands, refs)
+            original = reference_scorer(path, num_layers=2)
+            ends = original._tokenizer("Paris")["input_ids"]
+            restore_empty_texts(original, [token for token in ends if token in original._tokenizer.all_special_ids])
+            expected = reference_scores(original, cands, refs)
             assert expected[2].tolist() == pytest.approx([0, 0, 0, 1])
             for options in ({}, COMPAT):
                 assert_equal(own_scorer(path, num_layers=2, **options).score(cands, refs), expected)
 
 
-def restore_empty_texts(theirs: Any, ids: list[int]) -> None:
+def restore_empty_texts(original: Any, ids: list[int]) -> None:
     """What bert-score calls for an empty text was dropped in transformers 5."""
-    theirs._tokenizer.build_inputs_with_special_tokens = lambda _: ids
+    original._tokenizer.build_inputs_with_special_tokens = lambda _: ids
 
 
 def test_a_text_of_one_token_is_not_empty(make_base: Callable[..., Path], subtests: pytest.Subtests) -> None:
@@ -70,16 +65,16 @@ def test_a_text_of_one_token_is_not_empty(make_base: Callable[..., Path], subtes
     for architecture in ["t5", "mt5", "pegasus"]:
         with subtests.test(architecture=architecture):
             path = make_base(architecture)
-            theirs = reference_scorer(path, num_layers=2)
-            short = next(word for word in WORDS if len(theirs._tokenizer(word)["input_ids"]) == 2)
+            original = reference_scorer(path, num_layers=2)
+            short = next(word for word in WORDS if len(original._tokenizer(word)["input_ids"]) == 2)
             cands, refs = [short, "It was Paris", "Paris it is"], ["It was Paris", short, "Paris is the capital"]
-            expected = reference_scores(theirs, cands, refs)
+            expected = reference_scores(original, cands, refs)
             assert expected[0].tolist()[:2] == expected[1].tolist()[:2] == [0, 0]
             assert_equal(own_scorer(path, num_layers=2, **COMPAT).score(cands, refs), expected)
-            ours = own_scorer(path, num_layers=2)
-            assert all(part.abs().min() > 1e-3 for part in ours.score(cands, refs))
+            exact = own_scorer(path, num_layers=2)
+            assert all(part.abs().min() > 1e-3 for part in exact.score(cands, refs))
             pairs = [(short, [short]), ("", [short]), (short, [" "])]
-            assert [score.empty for score in ours.score_each(pairs)] == [None, "candidate", "reference"]
+            assert [score.empty for score in exact.score_each(pairs)] == [None, "candidate", "reference"]
 
 
 def test_nothing_is_nothing_for_one_special_token_too(
@@ -89,10 +84,10 @@ def test_nothing_is_nothing_for_one_special_token_too(
     for architecture in ["t5", "mt5", "pegasus"]:
         with subtests.test(architecture=architecture):
             path = make_base(architecture)
-            theirs = reference_scorer(path, num_layers=2)
-            restore_empty_texts(theirs, [theirs._tokenizer.eos_token_id])
+            original = reference_scorer(path, num_layers=2)
+            restore_empty_texts(original, [original._tokenizer.eos_token_id])
             cands, refs = ["", "It is Paris"], ["It is Paris", ""]
-            expected = reference_scores(theirs, cands, refs)
+            expected = reference_scores(original, cands, refs)
             assert expected[2].abs().min() > 1e-3
             assert_equal(own_scorer(path, num_layers=2, **COMPAT).score(cands, refs), expected)
             assert all(part.tolist() == [0, 0] for part in own_scorer(path, num_layers=2).score(cands, refs))
@@ -104,10 +99,10 @@ def test_special_tokens_have_no_weight(make_base: Callable[..., Path], subtests:
     for architecture in ["t5", "mt5", "pegasus"]:
         with subtests.test(architecture=architecture):
             path = make_base(architecture)
-            theirs = reference_scorer(path, num_layers=2)
-            with_end = reference_scores(theirs, cands, refs)
-            theirs._idf, theirs._idf_dict = True, defaultdict(lambda: 1.0, {theirs._tokenizer.eos_token_id: 0.0})
-            without = reference_scores(theirs, cands, refs)
+            original = reference_scorer(path, num_layers=2)
+            with_end = reference_scores(original, cands, refs)
+            original._idf, original._idf_dict = True, defaultdict(lambda: 1.0, {original._tokenizer.eos_token_id: 0.0})
+            without = reference_scores(original, cands, refs)
             assert (with_end[2] - without[2]).abs().max() > 1e-3
             assert_equal(own_scorer(path, num_layers=2, **COMPAT).score(cands, refs), with_end)
             assert_equal(own_scorer(path, num_layers=2).score(cands, refs), without)
@@ -148,16 +143,16 @@ def test_the_space_goes_by_the_class_of_the_tokenizer(make_base: Callable[..., P
         ("roberta", "BartTokenizer", False),
     ]
     for architecture, named, spaced in cases:
-        ours, slow = (tmp_path / f"{architecture}-{named}-{name}" for name in ("ours", "slow"))
-        for folder, space in ((ours, False), (slow, spaced)):
+        exact, slow = (tmp_path / f"{architecture}-{named}-{name}" for name in ("exact", "slow"))
+        for folder, space in ((exact, False), (slow, spaced)):
             shutil.copytree(make_base(architecture), folder)
             content = json.loads((folder / "tokenizer.json").read_text())
             content["pre_tokenizer"]["add_prefix_space"] = space
             (folder / "tokenizer.json").write_text(json.dumps(content))
-        set_tokenizer_config(ours, tokenizer_class=named)
+        set_tokenizer_config(exact, tokenizer_class=named)
         expected = reference_scores(reference_scorer(slow, num_layers=2), cands, refs)
         for options in ({}, COMPAT):
-            assert_equal(own_scorer(ours, num_layers=2, **options).score(cands, refs), expected)
+            assert_equal(own_scorer(exact, num_layers=2, **options).score(cands, refs), expected)
 
 
 def test_a_tokenizer_that_its_class_builds_is_the_one_of_bert_score(
@@ -184,13 +179,13 @@ def test_the_three_scores_are_of_one_reference(make_base: Callable[..., Path]) -
     path = make_base("bert")
     cands = ["the capital of France is Paris"]
     refs = [["the capital of France is Berlin", "the", "London it was"]]
-    ours = own_scorer(path, num_layers=0)
-    singly = [tuple(part.item() for part in ours.score(cands, [reference])) for reference in refs[0]]
-    precision, recall, f1 = (part.item() for part in ours.score(cands, refs))
+    exact = own_scorer(path, num_layers=0)
+    singly = [tuple(part.item() for part in exact.score(cands, [reference])) for reference in refs[0]]
+    precision, recall, f1 = (part.item() for part in exact.score(cands, refs))
     assert max(singly, key=lambda scores: scores[2]) == singly[0] != singly[1]
     assert (precision, recall, f1) == pytest.approx(singly[0], abs=1e-6)
     assert f1 == pytest.approx(2 * precision * recall / (precision + recall), abs=1e-6)
-    assert [score.reference for score in ours.score_each([(cands[0], refs[0])])] == [0]
+    assert [score.reference for score in exact.score_each([(cands[0], refs[0])])] == [0]
 
     expected = reference_scores(reference_scorer(path, num_layers=0), cands, refs)
     mixed_precision, mixed_recall, mixed_f1 = (part.item() for part in expected)
@@ -210,8 +205,8 @@ def test_a_missing_baseline_is_said(make_base: Callable[..., Path]) -> None:
         UserWarning, match=r"no rescaling baseline for .* As bert-score does, scores are not rescaled\.$"
     ):
         compat = own_scorer(path, num_layers=2, lang="en", rescale_with_baseline=True, **COMPAT)
-    theirs = reference_scorer(path, num_layers=2)
-    assert_equal(compat.score(cands, refs), reference_scores(theirs, cands, refs))
+    original = reference_scorer(path, num_layers=2)
+    assert_equal(compat.score(cands, refs), reference_scores(original, cands, refs))
     assert compat.hash == reference_scorer(path, num_layers=2, lang="en", rescale_with_baseline=True).hash
 
 
@@ -228,13 +223,13 @@ def test_the_hash_is_that_of_bert_score(
         (tmp_path / "own.csv").write_text("LAYER,P,R,F\n0,0.1,0.1,0.1\n1,0.2,0.2,0.2\n")
         options |= {"rescale_with_baseline": True, "lang": "en", "baseline_path": str(tmp_path / "own.csv")}
     path = make_base("bert")
-    ours = own_scorer(path, **COMPAT, **options)
-    assert ours.hash == reference_scorer(path, **options).hash
-    assert ours.score(["Paris"], ["London"], return_hash=True)[1] == ours.hash
-    assert ours.hash in repr(ours)
+    exact = own_scorer(path, **COMPAT, **options)
+    assert exact.hash == reference_scorer(path, **options).hash
+    assert exact.score(["Paris"], ["London"], return_hash=True)[1] == exact.hash
+    assert exact.hash in repr(exact)
     default = own_scorer(path, **options)
-    assert default.hash == str(default.signature) != str(ours.signature)
-    assert ours.signature.settings["compat"].startswith("bert_score")
+    assert default.hash == str(default.signature) != str(exact.signature)
+    assert exact.signature.settings["compat"].startswith("bert_score")
 
 
 def test_sentences_for_idf_need_no_second_word(make_base: Callable[..., Path]) -> None:
@@ -242,13 +237,13 @@ def test_sentences_for_idf_need_no_second_word(make_base: Callable[..., Path]) -
     path = make_base("bert")
     options: dict[str, Any] = {"num_layers": 2, "idf_sents": ["Paris it is", "it is London", "the capital"]}
     cands, refs = ["the capital is Paris"], ["it is Paris"]
-    theirs = reference_scorer(path, **options)
+    original = reference_scorer(path, **options)
     compat = own_scorer(path, **COMPAT, **options)
-    assert_equal(compat.score(cands, refs), reference_scores(theirs, cands, refs))
-    assert compat.hash == theirs.hash
+    assert_equal(compat.score(cands, refs), reference_scores(original, cands, refs))
+    assert compat.hash == original.hash
     weighed = own_scorer(path, idf=True, **options).score(cands, refs)
     assert_equal(own_scorer(path, **options).score(cands, refs), weighed)
-    assert (weighed[2] - reference_scores(theirs, cands, refs)[2]).abs().item() > 1e-3
+    assert (weighed[2] - reference_scores(original, cands, refs)[2]).abs().item() > 1e-3
 
 
 @pytest.mark.parametrize("architecture", ["bert", "t5"])
@@ -257,8 +252,8 @@ def test_a_special_token_in_a_text_is_text(make_base: Callable[..., Path], archi
     cands, refs = ["Paris </s> London", "Paris <mask>"], ["Paris London", "Paris <pad> it is"]
     compat = own_scorer(path, num_layers=2, **COMPAT).score(cands, refs)
     assert_equal(compat, reference_scores(reference_scorer(path, num_layers=2), cands, refs))
-    ours = own_scorer(path, num_layers=2).score(cands, refs)
-    assert all((one - other).abs().max() > 1e-3 for one, other in zip(ours, compat, strict=True))
+    exact = own_scorer(path, num_layers=2).score(cands, refs)
+    assert all((one - other).abs().max() > 1e-3 for one, other in zip(exact, compat, strict=True))
     spelt = own_scorer(path, num_layers=2)._pairs.reader.read(["</s>"])[0]
     assert spelt.counted.sum() > 1
 
@@ -275,9 +270,9 @@ def test_idf_of_one_reference_weighs_all_tokens_alike(make_base: Callable[..., P
     compat = own_scorer(path, **COMPAT, **options).score(cands, refs)
     for one, other in zip(compat, expected, strict=True):
         assert one.tolist() == pytest.approx(other.tolist(), abs=1e-5, nan_ok=True)
-    ours, plain = own_scorer(path, **options), own_scorer(path, num_layers=2)
-    assert ours.score(cands, refs)[1].tolist() == pytest.approx(plain.score(cands, refs)[1].tolist(), abs=1e-6)
-    assert all(part.isfinite().all() for part in ours.score(cands, refs))
+    exact, plain = own_scorer(path, **options), own_scorer(path, num_layers=2)
+    assert exact.score(cands, refs)[1].tolist() == pytest.approx(plain.score(cands, refs)[1].tolist(), abs=1e-6)
+    assert all(part.isfinite().all() for part in exact.score(cands, refs))
     assert all(part.isfinite().all() for part in bert_score(cands[:1], refs[:1], str(path), 2, idf=True))
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 import torch
-from base_encoders import assert_equal, base_maker, quietly, reference_scores
+from base_encoders import assert_equal, quietly, reference_scores
 
 import bert_judge
 from bert_judge.compat import bert_score
@@ -25,11 +25,6 @@ CANDS = ["the capital of France is Paris", "London", "it was Berlin, and would s
 REFS = ["Paris is the capital of France", "Paris", "I would say it was London", ""]
 
 
-@pytest.fixture(scope="module")
-def make_base(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
-    return base_maker(tmp_path_factory)
-
-
 @pytest.fixture(autouse=True)
 def as_old_packages_are() -> Any:
     """bert-score warns of much; and it calls a method for empty texts that transformers 5 lacks."""
@@ -39,25 +34,27 @@ def as_old_packages_are() -> Any:
 
 
 @pytest.fixture(scope="module")
-def theirs() -> Any:
+def original() -> Any:
     with quietly():
         import bert_score.utils
 
         return bert_score
 
 
-def test_the_names_are_those_of_bert_score(theirs: Any) -> None:
+def test_the_names_are_those_of_bert_score(original: Any) -> None:
     names = {
-        name for name, value in vars(theirs.utils).items() if getattr(value, "__module__", "") == theirs.utils.__name__
+        name
+        for name, value in vars(original.utils).items()
+        if getattr(value, "__module__", "") == original.utils.__name__
     }
     assert [name for name in names if not hasattr(utils, name)] == []
-    assert utils.model2layers == theirs.utils.model2layers
+    assert utils.model2layers == original.utils.model2layers
     assert {code: utils.lang2model[code] for code in ("en", "zh", "xx", "tr", "en-sci", "de")} == {
-        code: theirs.utils.lang2model[code] for code in ("en", "zh", "xx", "tr", "en-sci", "de")
+        code: original.utils.lang2model[code] for code in ("en", "zh", "xx", "tr", "en-sci", "de")
     }
     for settings in [("m", 9, False, False, False, False), ("m", 9, True, True, True, True), ("m", 0, 0, True, 0, 0)]:
-        assert utils.get_hash(*settings) == theirs.utils.get_hash(*settings)
-    assert bert_score.__version__ == theirs.__version__
+        assert utils.get_hash(*settings) == original.utils.get_hash(*settings)
+    assert bert_score.__version__ == original.__version__
     assert function_of_module is bert_score.score
     assert bert_score.utils is utils
     assert bert_judge.score is bert_judge.bert_score
@@ -67,52 +64,52 @@ def test_the_names_are_those_of_bert_score(theirs: Any) -> None:
 
 
 def test_the_functions_of_utils_give_the_same(
-    make_base: Callable[..., Path], theirs: Any, subtests: pytest.Subtests
+    make_base: Callable[..., Path], original: Any, subtests: pytest.Subtests
 ) -> None:
     for architecture, all_layers in product(["bert", "roberta", "t5", "albert"], [False, True]):
         with subtests.test(architecture=architecture, all_layers=all_layers):
             path, refs = str(make_base(architecture)), REFS[:3]
             with quietly():
-                model, tokenizer = theirs.utils.get_model(path, 2, all_layers), theirs.utils.get_tokenizer(path)
+                model, tokenizer = original.utils.get_model(path, 2, all_layers), original.utils.get_tokenizer(path)
                 own_model, own_tokenizer = utils.get_model(path, 2, all_layers), utils.get_tokenizer(path)
                 for text in [*CANDS[:3], " Paris "]:
-                    assert utils.sent_encode(own_tokenizer, text) == theirs.utils.sent_encode(tokenizer, text)
-                weights = theirs.utils.get_idf_dict(refs, tokenizer, nthreads=0)
+                    assert utils.sent_encode(own_tokenizer, text) == original.utils.sent_encode(tokenizer, text)
+                weights = original.utils.get_idf_dict(refs, tokenizer, nthreads=0)
                 own_weights = utils.get_idf_dict(refs, own_tokenizer)
                 assert own_weights == weights
                 assert own_weights[-1] == weights[-1]
                 call = {"device": "cpu", "all_layers": all_layers}
-                expected = theirs.utils.get_bert_embedding(refs, model, tokenizer, weights, **call)
-                found = utils.get_bert_embedding(refs, own_model, own_tokenizer, own_weights, batch_size=2, **call)
-                for one, other in zip(found, expected, strict=True):
+                expected = original.utils.get_bert_embedding(refs, model, tokenizer, weights, **call)
+                values = utils.get_bert_embedding(refs, own_model, own_tokenizer, own_weights, batch_size=2, **call)
+                for one, other in zip(values, expected, strict=True):
                     assert one.shape == other.shape
                     assert torch.allclose(
-                        one.float() * found[1].view(*found[1].shape, *[1] * (one.dim() - 2)),
-                        other.float() * expected[1].view(*found[1].shape, *[1] * (one.dim() - 2)),
+                        one.float() * values[1].view(*values[1].shape, *[1] * (one.dim() - 2)),
+                        other.float() * expected[1].view(*values[1].shape, *[1] * (one.dim() - 2)),
                         atol=1e-5,
                     )
                 for batch_size in (1, 64):
-                    expected = theirs.utils.bert_cos_score_idf(
+                    expected = original.utils.bert_cos_score_idf(
                         model, refs, CANDS[:3], tokenizer, weights, batch_size=batch_size, **call
                     )
-                    found = utils.bert_cos_score_idf(
+                    values = utils.bert_cos_score_idf(
                         own_model, refs, CANDS[:3], own_tokenizer, own_weights, batch_size=batch_size, **call
                     )
-                    assert found.shape == expected.shape
-                    assert torch.allclose(found, expected, atol=1e-5)
+                    assert values.shape == expected.shape
+                    assert torch.allclose(values, expected, atol=1e-5)
 
 
 def test_empty_texts_score_nothing_in_the_functions(make_base: Callable[..., Path]) -> None:
     path = str(make_base("bert"))
     model, tokenizer = utils.get_model(path, 2), utils.get_tokenizer(path)
     weights: defaultdict[int, float] = defaultdict(lambda: 1.0)
-    found = utils.bert_cos_score_idf(model, ["", "Paris"], ["Paris", "Paris"], tokenizer, weights)
-    assert found.tolist()[0][:2] == [0, 0]
-    assert found.tolist()[1] == pytest.approx([1, 1, 1], abs=1e-6)
+    values = utils.bert_cos_score_idf(model, ["", "Paris"], ["Paris", "Paris"], tokenizer, weights)
+    assert values.tolist()[0][:2] == [0, 0]
+    assert values.tolist()[1] == pytest.approx([1, 1, 1], abs=1e-6)
 
 
 def test_the_scorer_and_the_function_give_the_same(
-    make_base: Callable[..., Path], theirs: Any, subtests: pytest.Subtests
+    make_base: Callable[..., Path], original: Any, subtests: pytest.Subtests
 ) -> None:
     """As `evaluate` calls them: get_hash and BERTScorer, the fast tokenizer by partial."""
     for idf, architecture in product([False, True], ["bert", "roberta"]):
@@ -127,22 +124,22 @@ def test_the_scorer_and_the_function_give_the_same(
                     "nthreads": 0,
                     "device": "cpu",
                 }
-                expected = theirs.BERTScorer(idf_sents=refs, **settings)
+                expected = original.BERTScorer(idf_sents=refs, **settings)
                 scorer = partial(bert_score.BERTScorer, use_fast_tokenizer=False)(idf_sents=refs, **settings)
                 hashed = partial(bert_score.utils.get_hash, use_fast_tokenizer=False)(
                     model=path, num_layers=2, idf=idf, rescale_with_baseline=False, use_custom_baseline=False
                 )
                 assert scorer.hash == expected.hash == hashed
-                found, code = scorer.score(cands=CANDS[:3], refs=refs, verbose=False, batch_size=1, return_hash=True)
-                assert_equal(found, reference_scores(expected, CANDS[:3], refs))
+                values, code = scorer.score(cands=CANDS[:3], refs=refs, verbose=False, batch_size=1, return_hash=True)
+                assert_equal(values, reference_scores(expected, CANDS[:3], refs))
                 assert code == expected.hash
                 several = [[refs[0], "London"], [refs[1]], [refs[2], "Paris"]]
                 assert_equal(
                     bert_score.score(CANDS[:3], several, path, 2, batch_size=1),
-                    theirs.score(CANDS[:3], several, path, 2, batch_size=1),
+                    original.score(CANDS[:3], several, path, 2, batch_size=1),
                 )
                 (_, _, one), code = bert_score.score(CANDS[:3], refs, path, 2, idf=idf, return_hash=True)
-                (_, _, other), expected_code = theirs.score(
+                (_, _, other), expected_code = original.score(
                     CANDS[:3], refs, path, 2, idf=idf, nthreads=0, return_hash=True
                 )
                 assert torch.allclose(one, other, atol=1e-5)

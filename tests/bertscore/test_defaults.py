@@ -12,7 +12,7 @@ from types import ModuleType
 
 import numpy as np
 import pytest
-from base_encoders import LAYERS, base_maker, quietly
+from base_encoders import LAYERS, quietly
 
 from bert_judge import BERTScorer
 from bert_judge.bertscore.defaults import choose_layer, default_model, find_baseline, read_baseline
@@ -36,11 +36,6 @@ def baseline_files() -> list[Path]:
     return files
 
 
-@pytest.fixture(scope="module")
-def make_base(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
-    return base_maker(tmp_path_factory)
-
-
 @pytest.fixture
 def make_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Puts the configuration of a model of some layers where a name of the Hub is looked for first."""
@@ -59,8 +54,8 @@ def test_every_best_layer_is_that_of_bert_score(make_model: Callable[..., None])
     assert len(layers) > 120
     for name, layer in layers.items():
         make_model(name)
-        found = choose_layer(name, None)
-        assert (found.number, found.chosen) == (layer, "bert-score"), name
+        result = choose_layer(name, None)
+        assert (result.number, result.chosen) == (layer, "bert-score"), name
 
 
 def test_every_baseline_is_that_of_bert_score(make_model: Callable[..., None]) -> None:
@@ -70,9 +65,9 @@ def test_every_baseline_is_that_of_bert_score(make_model: Callable[..., None]) -
         with path.open() as file:
             rows = [[float(value) for value in row[1:]] for row in list(csv.reader(file))[1:]]
         make_model(model)
-        found = find_baseline(model, folder.name, None)
-        assert found.source == f"bert-score/{folder.name}"
-        assert np.array_equal(np.array(found.rows, np.float32), np.array(rows, np.float32)), path
+        result = find_baseline(model, folder.name, None)
+        assert result.source == f"bert-score/{folder.name}"
+        assert np.array_equal(np.array(result.rows, np.float32), np.array(rows, np.float32)), path
 
 
 def test_default_models_are_those_of_bert_score(subtests: pytest.Subtests) -> None:
@@ -107,8 +102,8 @@ def test_names_are_known_by_their_last_part(make_model: Callable[..., None], sub
     ]:
         with subtests.test(name=name, layer=layer, chosen=chosen):
             make_model(name, 24)
-            found = choose_layer(name, None)
-            assert (found.number, found.chosen) == (layer, chosen)
+            result = choose_layer(name, None)
+            assert (result.number, result.chosen) == (layer, chosen)
 
 
 def test_a_folder_is_known_by_its_name(make_model: Callable[..., None], tmp_path: Path) -> None:
@@ -128,8 +123,8 @@ def test_an_unknown_model_is_read_at_three_quarters(make_model: Callable[..., No
     for layers, rule in [(1, 1), (2, 2), (3, 3), (4, 3), (6, 5), (12, 9), (24, 18), (28, 21)]:
         with subtests.test(layers=layers, rule=rule):
             make_model("mine", layers)
-            found = choose_layer("mine", None)
-            assert (found.number, found.chosen) == (rule, "rule")
+            result = choose_layer("mine", None)
+            assert (result.number, result.chosen) == (rule, "rule")
 
 
 def test_a_layer_that_is_not_there_is_an_error(make_base: Callable[..., Path], refused: Refused) -> None:
@@ -139,11 +134,11 @@ def test_a_layer_that_is_not_there_is_an_error(make_base: Callable[..., Path], r
 
 
 def test_the_starter_has_its_own_layer_and_baseline() -> None:
-    own = json.loads((STARTER_FOLDER / "bertscore.json").read_text())
-    found = choose_layer("starter", None)
-    assert (found.number, found.chosen) == (own["num_layers"], "bertscore.json")
+    figures = json.loads((STARTER_FOLDER / "bertscore.json").read_text())
+    result = choose_layer("starter", None)
+    assert (result.number, result.chosen) == (figures["num_layers"], "bertscore.json")
     baseline = find_baseline("starter", None, None)
-    assert baseline.rows == own["baseline"]
+    assert baseline.rows == figures["baseline"]
     layers = json.loads((STARTER_FOLDER / "config.json").read_text())["num_hidden_layers"]
     assert len(baseline.rows) == layers + 1
     assert choose_layer("starter", 2).chosen == "given"
@@ -162,8 +157,8 @@ def test_a_model_brings_its_own_figures(own_model: Path) -> None:
     assert plain.num_layers == rescaled.num_layers == 2
     assert rescaled.baseline_vals.tolist() == pytest.approx(rows[2])
     pair = ["It was Paris"], ["London it was"]
-    for raw, found, mean in zip(plain.score(*pair), rescaled.score(*pair), rows[2], strict=True):
-        assert found.item() == pytest.approx((raw.item() - mean) / (1 - mean), abs=1e-6)
+    for raw, result, mean in zip(plain.score(*pair), rescaled.score(*pair), rows[2], strict=True):
+        assert result.item() == pytest.approx((raw.item() - mean) / (1 - mean), abs=1e-6)
 
 
 def test_broken_figures_of_a_model_are_an_error(own_model: Path, refused: Refused) -> None:
@@ -187,7 +182,7 @@ def test_a_layer_of_its_own_figures_must_be_there(own_model: Path) -> None:
     with pytest.raises(InputError, match="num_layers is 9"):
         BERTScorer(str(own_model))
     (own_model / "bertscore.json").write_text('{"num_layers": 2, "baseline": [[0.1, 0.1, 0.1]]}')
-    with pytest.raises(InputError, match=r"but layer 2 is read; make one .* bertscore --baseline\.$"):
+    with pytest.raises(InputError, match=r"but layer 2 is read; make a baseline .* `bert-judge bertscore`\.$"):
         BERTScorer(str(own_model), rescale_with_baseline=True)
     with pytest.raises(InputError, match="layer 3 is read"):
         BERTScorer(str(own_model), rescale_with_baseline=True, all_layers=True)
@@ -197,7 +192,8 @@ def test_a_missing_baseline_is_an_error(make_model: Callable[..., None], refused
     for model, lang, message in [
         ("roberta-large", None, r"^roberta-large has rescaling baselines for .*en.*, but no language was given"),
         ("roberta-large", "de", r"^roberta-large has rescaling baselines for .*en.*, but none for 'de'"),
-        ("mine", "en", r"^there is no rescaling baseline for mine; make one with `bert-judge bertscore --model mine"),
+        ("starter", "de", r"^the baseline of starter is for the language 'en', not 'de'; make one from texts"),
+        ("mine", "en", r"^there is no rescaling baseline for mine; make one from texts with `bert-judge bertscore`"),
     ]:
         make_model(model)
         with refused(match=message, model=model, lang=lang):
@@ -214,10 +210,10 @@ def test_the_language_of_a_baseline_counts(make_model: Callable[..., None]) -> N
 def test_a_baseline_file_wins(tmp_path: Path) -> None:
     path = tmp_path / "own.csv"
     path.write_text("LAYER,P,R,F\n0,0.1,0.2,0.3\n1,0.4,0.5,0.6\n")
-    found = find_baseline("starter", "en", str(path))
-    assert found.rows == [[0.1, 0.2, 0.3], [0.4, 0.5, 0.6]]
-    assert found.of(1, 2).tolist() == [pytest.approx([0.4, 0.5, 0.6])]
-    assert found.of(None, 2).shape == (2, 3)
+    result = find_baseline("starter", "en", str(path))
+    assert result.rows == [[0.1, 0.2, 0.3], [0.4, 0.5, 0.6]]
+    assert result.of(1, 2).tolist() == [pytest.approx([0.4, 0.5, 0.6])]
+    assert result.of(None, 2).shape == (2, 3)
 
 
 def test_bert_scores_own_files_can_be_read() -> None:

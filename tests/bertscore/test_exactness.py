@@ -14,7 +14,6 @@ from base_encoders import (
     LAYERS,
     WITH_FINAL_NORM,
     assert_equal,
-    base_maker,
     own_scorer,
     reference_scorer,
     reference_scores,
@@ -70,11 +69,6 @@ def ways_of(architecture: str) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def make_base(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
-    return base_maker(tmp_path_factory)
-
-
-@pytest.fixture(scope="module")
 def baseline(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("baseline") / "own.csv"
     path.write_text("LAYER,P,R,F\n0,0.11,0.12,0.13\n1,0.31,0.29,0.28\n2,0.21,0.22,0.23\n3,-0.1,-0.2,-0.15\n")
@@ -104,12 +98,12 @@ def test_compat_gives_the_numbers_of_bert_score(
     for way in ways_of(architecture):
         with subtests.test(way=way):
             options = arguments(way, baseline)
-            ours = own_scorer(path, compat="bert_score", batch_size=3, **options)
-            theirs = reference_scorer(path, **options)
+            scorer = own_scorer(path, compat="bert_score", batch_size=3, **options)
+            original = reference_scorer(path, **options)
             for refs in [FIRST] if "all" in way else [FIRST, REFERENCES]:
-                found = ours.score(CANDIDATES, refs)
-                assert_equal(found, reference_scores(theirs, CANDIDATES, refs, 3))
-                assert found[2].max() - found[2].min() > 0.01  # there is something to tell apart
+                scores = scorer.score(CANDIDATES, refs)
+                assert_equal(scores, reference_scores(original, CANDIDATES, refs, 3))
+                assert scores[2].max() - scores[2].min() > 0.01  # there is something to tell apart
 
 
 def test_the_default_gives_the_numbers_of_bert_score_without_padding(
@@ -121,18 +115,21 @@ def test_the_default_gives_the_numbers_of_bert_score_without_padding(
             continue  # bert-score's inner layers lack the norm: see below
         with subtests.test(way=way):
             options = arguments(way, baseline)
-            ours, theirs = own_scorer(path, **options), reference_scorer(path, **options)
-            give_specials_no_weight(theirs, options)
-            assert_equal(ours.score(CANDIDATES, FIRST), reference_scores(theirs, CANDIDATES, FIRST))
+            scorer, original = own_scorer(path, **options), reference_scorer(path, **options)
+            give_specials_no_weight(original, options)
+            assert_equal(scorer.score(CANDIDATES, FIRST), reference_scores(original, CANDIDATES, FIRST))
             if "all" not in way:
-                found, expected = ours.score(CANDIDATES, REFERENCES), reference_scores(theirs, CANDIDATES, REFERENCES)
-                assert_equal(found[2:], expected[2:])
+                scores, expected = (
+                    scorer.score(CANDIDATES, REFERENCES),
+                    reference_scores(original, CANDIDATES, REFERENCES),
+                )
+                assert_equal(scores[2:], expected[2:])
 
 
-def give_specials_no_weight(theirs: Any, options: dict[str, Any]) -> None:
+def give_specials_no_weight(original: Any, options: dict[str, Any]) -> None:
     """bert-score knows [CLS] and [SEP] only; T5 ends with </s>. Counted by idf, it has no weight in any case."""
-    if "idf" not in options and theirs._tokenizer.sep_token_id is None:
-        theirs._idf, theirs._idf_dict = True, defaultdict(lambda: 1.0, {theirs._tokenizer.eos_token_id: 0.0})
+    if "idf" not in options and original._tokenizer.sep_token_id is None:
+        original._idf, original._idf_dict = True, defaultdict(lambda: 1.0, {original._tokenizer.eos_token_id: 0.0})
 
 
 def test_each_of_all_layers_is_the_layer_alone(make_base: Callable[..., Path], subtests: pytest.Subtests) -> None:
@@ -145,9 +142,9 @@ def test_each_of_all_layers_is_the_layer_alone(make_base: Callable[..., Path], s
             for layer in range(LAYERS + 1):
                 alone = own_scorer(path, num_layers=layer, **options).score(CANDIDATES, REFERENCES)
                 assert_equal([part[layer] for part in stacked], alone)
-            theirs = reference_scorer(path, num_layers=2, all_layers=True, **options)
+            original = reference_scorer(path, num_layers=2, all_layers=True, **options)
             with pytest.raises((IndexError, RuntimeError)):  # there are more pairs than layers
-                reference_scores(theirs, CANDIDATES, REFERENCES)
+                reference_scores(original, CANDIDATES, REFERENCES)
 
 
 def test_inner_layers_of_bert_score_lack_the_final_norm(
@@ -212,11 +209,11 @@ SENTENCES = [
 def test_the_starter_gives_the_numbers_of_bert_score(starter_folder: Path, baseline: Path, way: str) -> None:
     options = arguments(way, baseline)
     cands, refs = SENTENCES[::2], SENTENCES[1::2]
-    theirs = reference_scorer(starter_folder, **options)
+    original = reference_scorer(starter_folder, **options)
     for compat, batch_size in (("bert_score", 8), (None, 1)):
         for runtime in ("torch", "openvino") if way == "middle" else ("torch",):
-            ours = own_scorer("starter", compat=compat, batch_size=batch_size, runtime=runtime, **options)
-            assert_equal(ours.score(cands, refs), reference_scores(theirs, cands, refs, batch_size))
+            scorer = own_scorer("starter", compat=compat, batch_size=batch_size, runtime=runtime, **options)
+            assert_equal(scorer.score(cands, refs), reference_scores(original, cands, refs, batch_size))
 
 
 def test_runtimes_agree(make_base: Callable[..., Path], subtests: pytest.Subtests) -> None:

@@ -9,8 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
-from base_encoders import assert_equal, base_maker, own_scorer, quietly
+from base_encoders import assert_equal, own_scorer, quietly
 
 from bert_judge import BERTScorer, bert_score
 from bert_judge.bertscore.idf import Idf
@@ -21,11 +22,6 @@ from conftest import NO_RECORDS, Refused
 SENTENCES = ["Paris is the capital", "London is the the capital", "It is Paris, Paris"]
 CANDIDATES = ["the capital is Paris", "London it is, London", "Berlin and Paris"]
 REFERENCES = ["Paris is the capital", "It is London", "Paris and Berlin, and the capital"]
-
-
-@pytest.fixture(scope="module")
-def make_base(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
-    return base_maker(tmp_path_factory)
 
 
 @pytest.fixture
@@ -94,20 +90,20 @@ def test_the_function_counts_its_references(make_base: Callable[..., Path]) -> N
     refs = [[reference, "It is Berlin"] for reference in REFERENCES]
     counted = [text for group in refs for text in group]  # each is a document
     options: dict[str, Any] = {"runtime": "torch", "dtype": "float32"}
-    found = bert_score(CANDIDATES, refs, str(path), 2, idf=True, **options)
-    assert_equal(found, own_scorer(path, num_layers=2, idf=counted).score(CANDIDATES, refs))
-    own = bert_score(CANDIDATES, refs, str(path), 2, idf=SENTENCES, **options)
-    assert_equal(own, own_scorer(path, num_layers=2, idf=SENTENCES).score(CANDIDATES, refs))
-    assert (own[2] - found[2]).abs().max() > 1e-3
+    scores = bert_score(CANDIDATES, refs, str(path), 2, idf=True, **options)
+    assert_equal(scores, own_scorer(path, num_layers=2, idf=counted).score(CANDIDATES, refs))
+    weighted = bert_score(CANDIDATES, refs, str(path), 2, idf=SENTENCES, **options)
+    assert_equal(weighted, own_scorer(path, num_layers=2, idf=SENTENCES).score(CANDIDATES, refs))
+    assert (weighted[2] - scores[2]).abs().max() > 1e-3
 
 
 def test_a_dictionary_is_that_of_bert_score(make_base: Callable[..., Path]) -> None:
     path = str(make_base("bert"))
     weights = defaultdict(lambda: 0.5, {token: 0.1 * (token % 7) for token in range(2, 400, 3)})
     with quietly():
-        import bert_score as theirs
+        import bert_score as original
 
-        expected = theirs.score(CANDIDATES, REFERENCES, path, 2, idf=weights, batch_size=1, device="cpu")
+        expected = original.score(CANDIDATES, REFERENCES, path, 2, idf=weights, batch_size=1, device="cpu")
     compat = own_scorer(path, num_layers=2, idf=weights, compat="bert_score", batch_size=1)
     assert_equal(compat.score(CANDIDATES, REFERENCES), expected)
 
@@ -223,3 +219,12 @@ def test_special_tokens_count_in_no_document(make_base: Callable[..., Path], tmp
     counts = json.loads((tmp_path / "idf.json").read_text())["counts"]
     assert str(load_tokenizer(path).token_to_id("</s>")) not in counts
     assert max(counts.values()) == 3
+
+
+def test_ids_of_numpy_are_ids(make_base: Callable[..., Path], plain: BERTScorer) -> None:
+    weights = {token: 0.1 * (token % 7) for token in range(2, 400, 3)}
+    typed = {np.int64(token): np.float32(weight) for token, weight in weights.items()}
+    path = make_base("bert")
+    scores = own_scorer(path, num_layers=2, idf=weights).score(CANDIDATES, REFERENCES)
+    assert_equal(own_scorer(path, num_layers=2, idf=typed).score(CANDIDATES, REFERENCES), scores, 1e-6)
+    assert (scores[2] - plain.score(CANDIDATES, REFERENCES)[2]).abs().max() > 1e-3

@@ -15,7 +15,6 @@ import sentencepiece
 from base_encoders import (
     KINDS,
     assert_equal,
-    base_maker,
     own_scorer,
     quietly,
     reference_scorer,
@@ -23,6 +22,7 @@ from base_encoders import (
 )
 
 from bert_judge import BERTScorer, bert_score
+from bert_judge.encoder.models import STARTER_FOLDER
 from bert_judge.errors import InputError, MissingExtraError, ModelError
 from conftest import CORPUS, Refused
 
@@ -37,11 +37,6 @@ LIMITS = {
     "mt5": 512,
     "xlnet": 512,
 }
-
-
-@pytest.fixture(scope="module")
-def make_base(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
-    return base_maker(tmp_path_factory)
 
 
 @pytest.fixture(scope="module")
@@ -62,6 +57,8 @@ def test_lists_that_do_not_fit_are_said(scorer: BERTScorer, refused: Refused) ->
         ([b"a"], ["a"], r"^entry 0 holds b'a' \(bytes\); texts were expected\.$"),
         (["a"], [None], r"^entry 0 holds None \(NoneType\); texts were expected\.$"),
         (["a"], [float("nan")], r"^entry 0 holds nan \(float\); texts were expected\.$"),
+        (["a"], None, "the references are a NoneType"),
+        ((text for text in "ab"), ["a", "b"], "the candidates are a generator"),
     ]:
         with refused(match=message, cands=cands, refs=refs):
             scorer.score(cands, refs)
@@ -92,9 +89,14 @@ def test_arguments_that_cannot_be_are_said(make_base: Callable[..., Path], refus
         ({"batch_tokens": 0}, r"^batch_tokens is 0; a number of at least 1 was expected\.$"),
         ({"dtype": "float64"}, r"^dtype is 'float64'; one of auto, float32, bfloat16, float16 was expected\.$"),
         ({"device": "abacus"}, r"^the device 'abacus' can't be used"),
-        ({"rescale_with_baseline": True}, r"^there is no rescaling baseline for \S+; make one with"),
+        ({"rescale_with_baseline": True}, r"^there is no rescaling baseline for \S+; make one from"),
         ({"rescale_with_baseline": True, "baseline_path": "gone.csv"}, r"^the baseline file gone\.csv can't be read"),
         ({"idf": "Paris"}, r"^the sentences for idf are one text; a list of texts was expected\.$"),
+        ({"idf": {"a": 1.0}}, "the idf dictionary holds 'a'"),
+        ({"idf": {5: "x"}}, "the idf dictionary holds 5: 'x'"),
+        ({"idf": {5: -1.0}}, "holds a weight below 0"),
+        ({"runtime": "jax"}, "runtime is 'jax'"),
+        ({"memory": -1}, "memory is -1; a number of at least 0"),
     ]:
         with refused(match=message, options=options):
             own_scorer(make_base("bert"), **options)
@@ -107,12 +109,6 @@ def test_a_model_that_is_not_there_is_said(tmp_path: Path) -> None:
         BERTScorer(str(tmp_path / "gone"))
     with pytest.raises(ModelError, match="roberta-large"):  # of the language; tests reach no Hub
         BERTScorer(lang="en")
-
-
-def test_idf_without_sentences_is_said(make_base: Callable[..., Path]) -> None:
-    unfitted = own_scorer(make_base("bert"), num_layers=2, idf=True)
-    with pytest.raises(InputError, match=r"^the idf weights are not counted; give idf_sents, or call compute_idf or"):
-        unfitted.score(["a"], ["b"])
 
 
 @pytest.fixture
@@ -155,9 +151,9 @@ def characters_after(path: Path, text: str, limit: int) -> int:
 
 
 def test_a_tokenizer_without_a_limit_breaks_bert_score(unlimited: Callable[[str], Path]) -> None:
-    theirs = reference_scorer(unlimited("bert"), num_layers=2)
+    original = reference_scorer(unlimited("bert"), num_layers=2)
     with pytest.raises(OverflowError, match="int too big to convert"):
-        reference_scores(theirs, ["Paris"], ["London"])
+        reference_scores(original, ["Paris"], ["London"])
 
 
 def test_max_tokens_is_kept_and_what_is_cut_is_counted(
@@ -169,9 +165,9 @@ def test_max_tokens_is_kept_and_what_is_cut_is_counted(
             scorer = own_scorer(path, num_layers=2, max_tokens=limit)
             cut = characters_after(path, LONG.strip(), limit)
             pairs = [(LONG, ["."]), (".", [LONG]), (LONG, [LONG, "."]), (".", [","]), ("", [LONG])]
-            found = [dict(score.truncated) for score in scorer.score_each(pairs)]
+            cuts = [dict(score.truncated) for score in scorer.score_each(pairs)]
             both = {"candidate": cut, "reference": cut}
-            assert found == [{"candidate": cut}, {"reference": cut}, both, {}, {"reference": cut}]
+            assert cuts == [{"candidate": cut}, {"reference": cut}, both, {}, {"reference": cut}]
             assert len(scorer._pairs.reader.read([LONG])[0].tokens.ids) == limit
 
 
@@ -196,10 +192,13 @@ def test_a_text_of_exactly_the_limit_is_whole(make_base: Callable[..., Path]) ->
 def test_score_says_how_many_pairs_were_cut(make_base: Callable[..., Path], scorer: BERTScorer) -> None:
     with pytest.warns(UserWarning, match=r"^2 of 3 pairs hold a text of more than 100 tokens, whose end was not read;"):
         scorer.score([LONG, "Paris", LONG], ["Paris", "Paris", LONG])
+    [score] = scorer.score_each([("Paris", ["Paris", LONG])])
+    assert score.reference == 0
+    assert score.truncated["reference"] > 1000  # also of a reference that did not win
 
 
 def test_odd_texts_have_a_score(make_base: Callable[..., Path], subtests: pytest.Subtests) -> None:
-    texts = ("", " ", "\n\t", "\x00", "\u202e", "\U0001f680" * 400, "a" * 5000, "</s>" * 300, "\u0301")
+    texts = ("", " ", "abc \ud800", "\n\t", "\x00", "\u202e", "\U0001f680" * 400, "a" * 5000, "</s>" * 300, "\u0301")
     for architecture in ("bert", "roberta", "xlm-roberta", "t5"):
         scorer = own_scorer(make_base(architecture), num_layers=2)
         for text in texts:
@@ -249,3 +248,16 @@ def test_a_tokenizer_that_is_a_sentencepiece_file(
         monkeypatch.setitem(sys.modules, module, None)
         with pytest.raises(MissingExtraError, match=rf"needs the package {package};.*\[sentencepiece\]"):
             own_scorer(folder, num_layers=2)
+
+
+def test_ids_with_gaps(tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(STARTER_FOLDER, tmp_path / "gaps"))
+    raw = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))
+    words = raw["model"]["vocab"]
+    last = max((word for word in words if word.isalpha() and len(word) > 3), key=words.__getitem__)
+    for word in [word for word in words if word.startswith("[unused")]:
+        del words[word]
+    (folder / "tokenizer.json").write_text(json.dumps(raw), encoding="utf-8")
+    (folder / "judge.json").unlink()  # it has the hashes of the original
+    assert words[last] >= len(words)
+    assert BERTScorer(folder, dtype="float32").score([last], [last])[2].item() == pytest.approx(1, abs=1e-5)

@@ -78,31 +78,31 @@ def recomputed(shown: Alignment) -> list[float]:
     return [(score - base) / (1 - base) for score, base in zip(scores, bases, strict=True)]
 
 
-def test_the_scores_follow_from_what_is_shown(baseline: Path, made: dict, subtests: pytest.Subtests):
+def test_the_scores_follow_from_what_is_shown(baseline: Path, scorers: dict, subtests: pytest.Subtests):
     for texts, kind in product(
         [SHORT, LONG, ODD, SHORT[::-1], ("same words", "same words")], ["plain", "idf", "rescaled", "compat"]
     ):
         with subtests.test(texts=texts, kind=kind):
-            if kind not in made:
+            if kind not in scorers:
                 more = {
                     "plain": {},
                     "idf": {"idf_sents": [*SHORT, *LONG, "The end."]},
                     "rescaled": {"rescale_with_baseline": True, "baseline_path": str(baseline)},
                     "compat": {"compat": "bert_score"},
                 }
-                made[kind] = BERTScorer(dtype="float32", runtime="torch", **more[kind])
-            shown = made[kind].align(*texts)
+                scorers[kind] = BERTScorer(dtype="float32", runtime="torch", **more[kind])
+            shown = scorers[kind].align(*texts)
             scores = [shown.precision, shown.recall, shown.f1]
             assert recomputed(shown) == pytest.approx(scores, abs=1e-5)
-            assert [part.item() for part in made[kind].score(*([text] for text in texts))] == pytest.approx(
+            assert [part.item() for part in scorers[kind].score(*([text] for text in texts))] == pytest.approx(
                 scores, abs=1e-5
             )
             assert (shown.baseline is not None) == (kind == "rescaled")
-            assert shown.signature == made[kind].signature
+            assert shown.signature == scorers[kind].signature
 
 
 @pytest.fixture(scope="module")
-def made() -> dict:
+def scorers() -> dict:
     """Scorers that were made already."""
     return {}
 
@@ -133,7 +133,7 @@ def test_a_special_token_is_shown_where_it_wins(scorer: BERTScorer, short: Align
     assert [same.precision, same.recall, same.f1] == pytest.approx([1, 1, 1], abs=1e-5)
 
 
-def test_idf_weights_are_shown(made: dict, scorer: BERTScorer):
+def test_idf_weights_are_shown(scorers: dict, scorer: BERTScorer):
     weighed = BERTScorer(dtype="float32", runtime="torch", idf_sents=["the end.", "the beginning.", "the word paris."])
     (the, paris, dot), equal = weighed.align("the paris.", "paris").candidate.weights[:3], 1 / 3
     assert paris > equal > the == dot == 0  # the and . are in every sentence
@@ -147,15 +147,15 @@ def test_tokens_read_as_the_text_does(architecture: str, make_judge: Callable[..
         decode_as_sentencepiece(model)
     text = "hesitating between Antworten, 1,977 \U0001f680 capitals"
     shown = BERTScorer(str(model), 1, runtime="torch").align(text, text).candidate
-    own = [token for token, special in zip(shown.tokens, shown.special, strict=True) if not special]
-    words = "".join(f" {token}".replace(f" {CONTINUED}", "") for token in own).lower()
+    tokens = [token for token, special in zip(shown.tokens, shown.special, strict=True) if not special]
+    words = "".join(f" {token}".replace(f" {CONTINUED}", "") for token in tokens).lower()
     for word in ("hesitating", "between", "antworten", "977", "capitals"):
         assert word in words.split()  # its pieces are marked as going on with it
     rocket = {"roberta": "\U0001f680" * 4}.get(
         architecture, "<unk>"
     )  # a token for each byte, all read as the character
     assert words.replace(" ", "").replace("␣", "") == text.lower().replace(" ", "").replace("\U0001f680", rocket)
-    assert any(token.startswith(CONTINUED) for token in own)
+    assert any(token.startswith(CONTINUED) for token in tokens)
 
 
 def decode_as_sentencepiece(model: Path) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from base_encoders import assert_equal, base_maker, own_scorer, quietly
+from base_encoders import assert_equal, own_scorer, quietly
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -46,11 +46,6 @@ def make_pairs(number: int, seed: int = 0) -> list[Pair]:
 def numbers(scores: Sequence[PairScore]) -> np.ndarray:
     """P, R and F1, pairs by 3."""
     return np.array([[score.precision[0], score.recall[0], score.f1[0]] for score in scores])
-
-
-@pytest.fixture(scope="module")
-def make_base(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
-    return base_maker(tmp_path_factory)
 
 
 @pytest.fixture(scope="module")
@@ -89,8 +84,8 @@ def test_scores_do_not_depend_on_company(make_scorer: Callable[..., BERTScorer],
                 "many tokens": make_scorer(name, memory=0, batch_tokens=10**6).score_each(pairs),
             }
             assert shuffled == pytest.approx(expected[order], abs=1e-5)
-            for way, found in ways.items():
-                last = numbers(list(found))[-40:]
+            for way, scores in ways.items():
+                last = numbers(list(scores))[-40:]
                 assert last == pytest.approx(expected, abs=1e-5), way
             assert expected[:, 2].std() > 0.01  # there is something to tell apart
 
@@ -108,11 +103,11 @@ def test_scores_are_those_of_single_references(
         for candidate, references in pairs
         for reference in references
     }
-    for (candidate, references), found in zip(pairs, scorer.score_each(pairs, batch_size), strict=True):
-        alone = singly[candidate, references[found.reference]]
-        assert numbers([found]) == pytest.approx(numbers([alone]), abs=1e-5)
-        assert found.f1[0] >= max(singly[candidate, reference].f1[0] for reference in references) - 1e-5
-        assert found.empty == alone.empty
+    for (candidate, references), score in zip(pairs, scorer.score_each(pairs, batch_size), strict=True):
+        alone = singly[candidate, references[score.reference]]
+        assert numbers([score]) == pytest.approx(numbers([alone]), abs=1e-5)
+        assert score.f1[0] >= max(singly[candidate, reference].f1[0] for reference in references) - 1e-5
+        assert score.empty == alone.empty
 
 
 @settings(max_examples=60)
@@ -169,39 +164,38 @@ def test_the_seed_of_hashes_changes_nothing(shared_cache: Path) -> None:
     assert printed[0].count("(") >= 36
 
 
-class Counted:
-    """A real runtime that notes how many rows each call gives it."""
+def record_rows(monkeypatch: pytest.MonkeyPatch, scorer: BERTScorer) -> list[int]:
+    """A list to which each call of the runtime adds its number of rows."""
+    rows: list[int] = []
+    run = scorer._model.runtime.run
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, scorer: BERTScorer) -> None:
-        self.rows: list[int] = []
-        run = scorer._model.runtime.run
+    def recording(batches: Sequence[Batch]) -> Iterator[tuple[Batch, np.ndarray]]:
+        rows.append(sum(len(batch.rows) for batch in batches))
+        return run(batches)
 
-        def noting(batches: Sequence[Batch]) -> Iterator[tuple[Batch, np.ndarray]]:
-            self.rows.append(sum(len(batch.rows) for batch in batches))
-            return run(batches)
-
-        monkeypatch.setattr(scorer._model.runtime, "run", noting)
+    monkeypatch.setattr(scorer._model.runtime, "run", recording)
+    return rows
 
 
 def test_each_distinct_text_is_embedded_once(make_base: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:
     """Be it a candidate, a reference or both, in this call or one before."""
     scorer = own_scorer(make_base("roberta"), num_layers=2)
-    counted = Counted(monkeypatch, scorer)
+    rows = record_rows(monkeypatch, scorer)
     cands, refs = ["Paris", "London", "Paris", " Berlin"], [["London", "Paris"], ["Berlin"], ["Paris "], ["Berlin"]]
     first = scorer.score(cands, refs)
-    assert counted.rows == [3]
+    assert rows == [3]
     assert_equal(scorer.score(cands, refs), first)
-    assert sum(counted.rows) == 3
+    assert sum(rows) == 3
     scorer.score(["Paris", "London"], ["It is new", "Berlin"])
-    assert sum(counted.rows) == 4
+    assert sum(rows) == 4
 
 
 def test_what_is_remembered_is_bounded(make_base: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:
     forgetful = own_scorer(make_base("roberta"), num_layers=2, memory=0)
-    counted = Counted(monkeypatch, forgetful)
+    rows = record_rows(monkeypatch, forgetful)
     for _ in range(2):
         forgetful.score(["Paris", "London"], ["London", "Berlin"])
-    assert counted.rows == [3, 3]
+    assert rows == [3, 3]
 
 
 @pytest.mark.parametrize("options", [{}, {"compat": "bert_score", "batch_size": 4}], ids=["default", "compat"])
@@ -211,7 +205,7 @@ def test_a_stream_is_read_as_it_is_needed(make_scorer: Callable[..., BERTScorer]
     assert endless.read == 0
     next(stream)
     assert endless.read <= 128  # the first scores come soon
-    ahead = max(endless.read - taken for taken, _ in enumerate(itertools.islice(stream, 9000), 2))
+    ahead = max(endless.read - yielded for yielded, _ in enumerate(itertools.islice(stream, 9000), 2))
     assert ahead <= 2 * 4096
     stream.close()
 
@@ -228,22 +222,22 @@ def test_an_error_in_the_stream_comes_through(make_scorer: Callable[..., BERTSco
 def test_the_interface_is_that_of_bert_score() -> None:
     """Names in the same places, with the same defaults; `score` takes its batch size from the scorer."""
     with quietly():
-        import bert_score as theirs
+        import bert_score as original
 
     functions: list[tuple[Any, Any]] = [
-        (theirs.score, bert_score),
-        (theirs.BERTScorer.__init__, BERTScorer.__init__),
-        (theirs.BERTScorer.score, BERTScorer.score),
-        (theirs.BERTScorer.compute_idf, BERTScorer.compute_idf),
-        (theirs.BERTScorer.plot_example, BERTScorer.plot_example),
+        (original.score, bert_score),
+        (original.BERTScorer.__init__, BERTScorer.__init__),
+        (original.BERTScorer.score, BERTScorer.score),
+        (original.BERTScorer.compute_idf, BERTScorer.compute_idf),
+        (original.BERTScorer.plot_example, BERTScorer.plot_example),
     ]
-    for function, own in functions:
-        expected = inspect.signature(function).parameters
-        found = list(inspect.signature(own).parameters.values())[: len(expected)]
-        assert [parameter.name for parameter in found] == list(expected)
-        for parameter in found:
-            if (own, parameter.name) != (BERTScorer.score, "batch_size"):
-                assert parameter.default == expected[parameter.name].default, (own, parameter.name)
+    for model, function in functions:
+        expected = inspect.signature(model).parameters
+        parameters = list(inspect.signature(function).parameters.values())[: len(expected)]
+        assert [parameter.name for parameter in parameters] == list(expected)
+        for parameter in parameters:
+            if (function, parameter.name) != (BERTScorer.score, "batch_size"):
+                assert parameter.default == expected[parameter.name].default, (function, parameter.name)
 
 
 def test_what_score_gives(make_scorer: Callable[..., BERTScorer], capsys: pytest.CaptureFixture[str]) -> None:
@@ -283,7 +277,9 @@ def test_rescaling_is_linear(make_base: Callable[..., Path], tmp_path: Path) -> 
     raw = own_scorer(make_base("roberta"), num_layers=2)
     expected = [(one - mean) / (1 - mean) for one, mean in zip(raw.score(cands, refs), (0.5, 0.6, 0.7), strict=True)]
     assert_equal(scorer.score(cands, refs), expected, 1e-6)
+    del options["rescale_with_baseline"]  # a baseline that is named is used
     layered = own_scorer(make_base("roberta"), all_layers=True, **options)
+    assert layered.rescale_with_baseline
     assert tuple(layered.baseline_vals.shape) == (4, 1, 3)
     assert_equal([part[2] for part in layered.score(cands, refs)], expected, 1e-5)
     with pytest.raises(InputError, match=r"^the scorer has no baseline; make it with rescale_with_baseline=True\.$"):
@@ -316,3 +312,8 @@ def test_the_signature_changes_when_and_only_when_a_number_can(
     assert len(set(signatures)) == len(different) + 1
     same = own_scorer(path, num_layers=2, batch_size=3, batch_tokens=99, memory=0, nthreads=1, use_fast_tokenizer=True)
     assert same.signature == signatures[0]
+
+
+def test_identical_texts_score_at_most_one(make_scorer: Callable[..., BERTScorer]) -> None:
+    texts = ["Paris", "one two three four five six seven", "北京是中国的首都。", "x " * 300]
+    assert all(part.max() <= 1 for part in make_scorer("starter").score(texts, texts))

@@ -246,7 +246,7 @@ def test_bad_input_is_one_sentence(
     for line, said in [
         (
             "--model_path E --dataset_path unlabelled.jsonl --output_dir out",
-            "unlabelled.jsonl has no column of labels that is recognised; name it with --map",
+            "unlabelled.jsonl has no column of labels that is recognised; name it with columns=",
         ),
         ("--model_path E --dataset_path no --output_dir out", "there is no dataset no; to build it, --tasks"),
         ("--model_path E --dataset_path me/no --output_dir out", "me/no can't be read as a data set"),

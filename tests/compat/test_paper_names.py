@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bert_judge.errors import InputError, MissingExtraError
-from bert_judge.generators import BaseGenerator, HFGenerator, Options, vLLMGenerator
+from bert_judge.generators import BaseGenerator, GeneratorOptions, HFGenerator, vLLMGenerator
 from bert_judge.records import Sampling
 from bert_judge.utils import (
     build_output_model_name,
@@ -98,7 +98,7 @@ def test_generators_take_the_papers_settings(chat_model: Path) -> None:
     settings = {"trust_remote_code": True, "dtype": "float32", "enable_thinking": False, "think_token": "</think>"}
     generator = HFGenerator(model_path=str(chat_model), max_tokens=6, temperature=0, top_p=1.0, top_k=-1, **settings)
     replies = generator.generate(prompts, batch_size=2)
-    options = Options(trust_remote_code=True, dtype="float32", enable_thinking=False)
+    options = GeneratorOptions(trust_remote_code=True, dtype="float32", enable_thinking=False)
     assert replies == HFGenerator(str(chat_model), Sampling(max_tokens=6), options).generate(prompts)
     assert replies == generator.generate(prompts)
     with pytest.raises(InputError, match="'max_token' is not a setting of a generator"):

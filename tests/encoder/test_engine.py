@@ -8,6 +8,7 @@ import random
 import warnings
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -20,8 +21,7 @@ from hypothesis import strategies as st
 
 from bert_judge import BERTJudge, Sample
 from bert_judge.encoder.batching import Batch, pack, windows
-from bert_judge.encoder.engine import Engine, Model, load_model
-from bert_judge.encoder.output import Hidden
+from bert_judge.encoder.engine import Engine, Hidden, Model, load_model
 from bert_judge.errors import InputError, ModelError
 from bert_judge.reading import JudgeConfig, PromptEncoder
 from bert_judge.records import Tokens
@@ -42,22 +42,18 @@ def scores(engine: Engine, inputs: Sequence[Tokens], batch_size: int | None = No
 @pytest.fixture(scope="module")
 def load(make_judge: Callable[..., Path]) -> Callable[[str, str, str], Model]:
     """Models by name, runtime and dtype; each is loaded once."""
-    loaded: dict[tuple[str, str, str], Model] = {}
 
-    def get(name: str, runtime: str, dtype: str) -> Model:
-        key = (name, runtime, dtype)
-        if key not in loaded:
-            path = "starter" if name == "starter" else str(make_judge(name))
-            loaded[key] = load_model(path, runtime=runtime, dtype=dtype)
-        return loaded[key]
+    @cache
+    def load(name: str, runtime: str, dtype: str) -> Model:
+        return load_model("starter" if name == "starter" else str(make_judge(name)), runtime=runtime, dtype=dtype)
 
-    return get
+    return load
 
 
-def test_scores_do_not_depend_on_company(
+def test_a_score_does_not_depend_on_the_other_inputs(
     load: Callable[..., Model], samples: list[Sample], subtests: pytest.Subtests
 ) -> None:
-    """Each way has an engine of its own, which remembers nothing of the others."""
+    """Each way has its own engine, with an empty cache."""
     starters = product(["float32", "bfloat16"], ["torch", "openvino"], ["starter"])
     for dtype, runtime, name in [*starters, ("float32", "torch", "eurobert"), ("float32", "openvino", "modernbert")]:
         with subtests.test(dtype=dtype, runtime=runtime, name=name):
@@ -75,22 +71,20 @@ def test_scores_do_not_depend_on_company(
                 "one row": scores(Engine(model), inputs, batch_size=1),
                 "few tokens": scores(Engine(model, batch_tokens=50), inputs),
                 "many tokens": scores(Engine(model, batch_tokens=10**6), inputs),
-                "in halves": scores(Engine(model), inputs[::2]) + scores(Engine(model), inputs[1::2]),
             }
-            halves = list(range(len(inputs)))
-            halves = halves[::2] + halves[1::2]
-            for way, found in ways.items():
-                expected = [alone[i] for i in halves] if way == "in halves" else alone
-                assert found == pytest.approx(expected, abs=WITHIN[dtype]), way
-            assert max(alone) - min(alone) > 0.005  # there is something to tell apart
+            for way, values in ways.items():
+                assert values == pytest.approx(alone, abs=WITHIN[dtype]), way
+            halves = scores(Engine(model), inputs[::2]) + scores(Engine(model), inputs[1::2])
+            assert halves == pytest.approx(alone[::2] + alone[1::2], abs=WITHIN[dtype])
+            assert max(alone) - min(alone) > 0.005  # the inputs do differ
 
 
 def test_runtimes_agree(load: Callable[..., Model], samples: list[Sample], subtests: pytest.Subtests) -> None:
     for dtype, name in product(RUNTIMES, ["starter", "bert", "roberta", "xlm-roberta", "modernbert", "eurobert"]):
         with subtests.test(dtype=dtype, name=name):
             models = [load(name, runtime, dtype) for runtime in ("torch", "openvino")]
-            read = [sample for sample in samples if len(sample.candidate) < 1000] if name == "bert" else samples
-            one, other = (scores(Engine(model), tokens_of(model, read)) for model in models)
+            fitting = [sample for sample in samples if len(sample.candidate) < 1000] if name == "bert" else samples
+            one, other = (scores(Engine(model), tokens_of(model, fitting)) for model in models)
             assert one == pytest.approx(other, abs=RUNTIMES[dtype])
             assert models[0].hashes["weights"] == models[1].hashes["weights"]
             assert models[0].runtime.name != models[1].runtime.name
@@ -111,8 +105,8 @@ def test_a_processor_without_bfloat16_says_that_it_ran_float32(monkeypatch: pyte
 
     class Older(ov.Core):
         def get_property(self, device: str, name: str) -> Any:
-            found = super().get_property(device, name)
-            return [item for item in found if item != "BF16"] if name == "OPTIMIZATION_CAPABILITIES" else found
+            value = super().get_property(device, name)
+            return [item for item in value if item != "BF16"] if name == "OPTIMIZATION_CAPABILITIES" else value
 
         def compile_model(self, model: ov.Model, device: str, hints: dict[str, str]) -> ov.CompiledModel:
             return super().compile_model(model, device, hints | {"INFERENCE_PRECISION_HINT": "f32"})
@@ -162,18 +156,17 @@ def test_hidden_states_of_a_layer_are_those_of_all_layers(
                     assert np.allclose(alone, states[:, layer], atol=1e-4)
 
 
-class Counted:
-    """A real runtime that notes how many rows each call gives it."""
+def record_rows(monkeypatch: pytest.MonkeyPatch, model: Model) -> list[int]:
+    """A list to which each call of the runtime adds its number of rows."""
+    rows: list[int] = []
+    run = model.runtime.run
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, model: Model) -> None:
-        self.rows: list[int] = []
-        run = model.runtime.run
+    def recording(batches: Sequence[Batch]) -> Iterator[tuple[Batch, np.ndarray]]:
+        rows.append(sum(len(batch.rows) for batch in batches))
+        return run(batches)
 
-        def noting(batches: Sequence[Batch]) -> Iterator[tuple[Batch, np.ndarray]]:
-            self.rows.append(sum(len(batch.rows) for batch in batches))
-            return run(batches)
-
-        monkeypatch.setattr(model.runtime, "run", noting)
+    monkeypatch.setattr(model.runtime, "run", recording)
+    return rows
 
 
 @pytest.mark.parametrize("runtime", ["torch", "openvino"])
@@ -181,15 +174,15 @@ def test_identical_inputs_are_computed_once(
     make_judge: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, runtime: str
 ) -> None:
     judge = BERTJudge(str(make_judge("eurobert")), dtype="float32", runtime=runtime)
-    counted = Counted(monkeypatch, judge._model)
+    rows = record_rows(monkeypatch, judge._model)
     first = judge.predict(["a"] * 5, ["b", "c", "b", "b", "c"], ["d"] * 5)
-    assert counted.rows == [2]
+    assert rows == [2]
     assert first[0] == first[2] == first[3] != first[1] == first[4]
     again = judge.predict(["a"] * 3, ["c", "e", "b"], ["d"] * 3)
-    assert counted.rows == [2, 1]
+    assert rows == [2, 1]
     assert (again[0], again[2]) == (first[1], first[0])
     assert judge.predict(["a", "a"], ["b"] * 2, [["d", "f"], "d"])[1] == first[0]
-    assert counted.rows == [2, 1, 1]  # a reference that is new, one that is not
+    assert rows == [2, 1, 1]  # a reference that is new, one that is not
 
 
 def test_marks_tell_inputs_apart(load: Callable[..., Model], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -198,10 +191,10 @@ def test_marks_tell_inputs_apart(load: Callable[..., Model], monkeypatch: pytest
     assert plain.types is not None
     unmarked = Tokens(plain.ids, (0,) * len(plain.ids))
     engine = Engine(model)
-    counted = Counted(monkeypatch, model)
+    rows = record_rows(monkeypatch, model)
     one, other = scores(engine, [plain, unmarked])
     assert abs(one - other) > 1e-4
-    assert counted.rows == [2]
+    assert rows == [2]
 
 
 def test_nothing_in_nothing_out(load: Callable[..., Model]) -> None:
@@ -226,23 +219,22 @@ def test_a_batch_too_large_for_the_memory_is_halved(
     model.runtime._in_flight = in_flight  # a GPU has two
     inputs = tokens_of(model, samples)
     expected = scores(Engine(model, batch_tokens=10**6), inputs)
-    seen = []
+    sizes = []
 
     def full(module: torch.nn.Module, args: tuple[torch.Tensor, ...]) -> None:
-        rows = len(args[0])
-        seen.append(rows)
-        if rows > 2:
+        sizes.append(len(args[0]))
+        if sizes[-1] > 2:
             raise RuntimeError(message) if message else torch.OutOfMemoryError("CUDA out of memory")
 
     hook = model.runtime._model.register_forward_pre_hook(full)
     try:
-        with pytest.warns(UserWarning, match=r"did not fit into memory and was halved; --batch_tokens \d+ avoids that"):
-            found = scores(Engine(model, batch_tokens=10**6, batch_size=batch_size), inputs)
+        with pytest.warns(UserWarning, match=r"did not fit into memory and was halved; batch_tokens=\d+ avoids that"):
+            halved = scores(Engine(model, batch_tokens=10**6, batch_size=batch_size), inputs)
     finally:
         hook.remove()
-    assert found == pytest.approx(expected, abs=1e-5)
-    assert max(seen) > 2
-    assert min(seen) >= 1
+    assert halved == pytest.approx(expected, abs=1e-5)
+    assert max(sizes) > 2
+    assert min(sizes) >= 1
 
 
 def test_one_input_too_large_for_the_memory_is_an_error(make_judge: Callable[..., Path]) -> None:
@@ -280,9 +272,9 @@ def test_a_stream_that_is_left_leaves_the_judge_usable(make_judge: Callable[...,
     rows = [Sample(f"It is {n}.", ("7",), "What is it?") for n in range(300)]
     expected = [verdict.score for verdict in BERTJudge(str(make_judge("eurobert")), dtype="float32").assess(rows)]
     stream = judge.assess(iter(rows))
-    taken = [verdict.score for verdict in itertools.islice(stream, 3)]
+    scores = [verdict.score for verdict in itertools.islice(stream, 3)]
     stream.close()
-    assert taken == pytest.approx(expected[:3], abs=1e-4)
+    assert scores == pytest.approx(expected[:3], abs=1e-4)
     assert [verdict.score for verdict in judge.assess(rows)] == pytest.approx(expected, abs=1e-4)
 
 
@@ -296,8 +288,7 @@ def test_a_run_that_is_left_half_way_leaves_the_runtime_usable(load: Callable[..
     batches = model.runtime.run([small, large])
     next(batches)
     batches.close()
-    found = Engine(model).run(inputs)
-    assert np.allclose(found[:4], Engine(model).run(inputs[:4]), atol=1e-4)
+    assert np.allclose(Engine(model).run(inputs)[:4], Engine(model).run(inputs[:4]), atol=1e-4)
 
 
 def test_an_error_in_the_stream_of_samples_comes_through(make_judge: Callable[..., Path]) -> None:
@@ -350,11 +341,11 @@ def test_what_is_remembered_is_bounded(load: Callable[..., Model], monkeypatch: 
     inputs = tokens_of(model, [Sample(str(n), ("7",), "q") for n in range(25)])
     engine = Engine(model, memory=10 * (8 + 256))  # two numbers in float32, and what an entry takes
     expected = engine.run(inputs)
-    counted = Counted(monkeypatch, model)
+    rows = record_rows(monkeypatch, model)
     assert np.array_equal(engine.run(inputs[-10:]), expected[-10:])
-    assert counted.rows in ([], [0])  # the newest are known
+    assert rows in ([], [0])  # the newest are cached
     assert np.allclose(engine.run(inputs[:15]), expected[:15], atol=1e-5)
-    assert counted.rows[-1] == 15  # the oldest are not
+    assert rows[-1] == 15  # the oldest are not
 
 
 def test_windows_are_lazy_and_grow() -> None:
@@ -377,11 +368,11 @@ def test_windows_end_early_by_weight() -> None:
 
 @given(st.lists(st.integers(0, 50), max_size=400), st.integers(1, 500), st.integers(1, 9), st.integers(9, 40))
 def test_windows_lose_nothing(items: list[int], most: int, first: int, last: int) -> None:
-    found = list(windows(iter(items), int, most, first, last))
-    assert all(len(window) <= min(first * 2**n, last) for n, window in enumerate(found))
-    assert list(itertools.chain(*found)) == items
-    assert all(found)
-    assert all(sum(window[:-1]) < most for window in found)
+    lists = list(windows(iter(items), int, most, first, last))
+    assert all(len(window) <= min(first * 2**n, last) for n, window in enumerate(lists))
+    assert list(itertools.chain(*lists)) == items
+    assert all(lists)
+    assert all(sum(window[:-1]) < most for window in lists)
 
 
 INPUTS = st.lists(st.lists(st.integers(0, 9), min_size=1, max_size=60).map(tuple), max_size=30)

@@ -1,6 +1,6 @@
-"""Items computed ahead: the order, what is raised, what is held, and that no process stays behind.
+"""The prefetching map: order, errors, memory, and that no process stays behind.
 
-The function is `eval` throughout, so that each item says what its process does.
+The function is always `eval`, so that each item is what its process does.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ def test_results_are_in_the_order_of_the_items(subtests: pytest.Subtests) -> Non
     items = [f"__import__('time').sleep({(n % 3) / 50}) or {n}" for n in range(9)]
     for processes, here in [(0, 0), (0, 3), (1, 0), (2, 0), (3, 4), (2, 99)]:
         with subtests.test(processes=processes, here=here):
-            found = list(computed_ahead(eval, iter(items), processes, here))
-            assert found == list(zip(items, range(9), strict=True))
+            pairs = list(computed_ahead(eval, iter(items), processes, here))
+            assert pairs == list(zip(items, range(9), strict=True))
 
 
-def test_nothing_in_nothing_out_and_nothing_started() -> None:
-    before = time.process_time(), os.times().children_user
+def test_no_items_start_no_process() -> None:
+    before = os.times().children_user
     assert [list(computed_ahead(eval, [], n)) for n in (0, 1, 8)] == [[], [], []]
-    assert os.times().children_user == before[1]
+    assert os.times().children_user == before
 
 
 def test_the_first_items_are_computed_here_and_others_elsewhere() -> None:
@@ -68,8 +68,8 @@ def test_what_is_held_does_not_grow(subtests: pytest.Subtests) -> None:
                     pulled += 1
                     yield str(number)
 
-            for taken, _ in enumerate(computed_ahead(eval, items(), processes, here), start=1):
-                assert pulled - taken < max(2, 2 * processes)
+            for yielded, _ in enumerate(computed_ahead(eval, items(), processes, here), start=1):
+                assert pulled - yielded < max(2, 2 * processes)
 
 
 def test_it_works_while_its_results_are_used(tmp_path: Path) -> None:
@@ -96,21 +96,21 @@ def test_an_error_of_the_input_comes_after_the_results_before_it_and_ends_the_pr
         yield from [PID, PID, PID, PID]
         raise KeyError("row 4")
 
-    found: list[int] = []
+    pids: list[int] = []
     with pytest.raises(KeyError, match="row 4"):
-        found.extend(pid for _, pid in computed_ahead(eval, items(), processes=2))
-    assert len(found) == 4
-    wait_until_ended(found)
+        pids.extend(pid for _, pid in computed_ahead(eval, items(), processes=2))
+    assert len(pids) == 4
+    wait_until_ended(pids)
 
 
 def test_a_killed_process_is_told_in_a_sentence(refused: Refused) -> None:
-    for items, said in [
-        ([KILL], "was killed (signal 9); if memory was short, use fewer --workers, or 0."),
+    for items, message in [
+        ([KILL], "was killed (signal 9); if memory was short, use fewer workers (0: none)."),
         (["1", "2", KILL, "4"], "was killed (signal 9)"),
-        (["__import__('os')._exit(3)"], "has ended (status 3); --workers 0 does without."),
+        (["__import__('os')._exit(3)"], "has ended (status 3); "),
     ]:
         for processes in (1, 2):
-            with refused(said, error=ModelError, items=items, processes=processes):
+            with refused(message, error=ModelError, items=items, processes=processes):
                 results(items, processes)
 
 

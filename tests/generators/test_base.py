@@ -1,3 +1,5 @@
+"""Stored replies, the table of backends, and what settings are refused."""
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
@@ -6,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bert_judge.errors import InputError, ModelError
-from bert_judge.generators import Generator, KeptGenerator, OpenAIGenerator, Options, make_generator
+from bert_judge.generators import Generator, GeneratorOptions, KeptGenerator, OpenAIGenerator, make_generator
 from bert_judge.reading import split_trace
 from bert_judge.records import Reply, Sampling, Signature
 from bert_judge.results.store import RecentEntries, Store
@@ -38,11 +40,11 @@ def test_other_tags_and_none():
     assert split_trace("<think>a", "") == ("", "<think>a")
 
 
-@pytest.mark.parametrize("kept_in", ["file", "memory"])
-def test_nothing_is_asked_twice(kept_in: str, tmp_path: Path):
-    store = Store(tmp_path / "store.sqlite") if kept_in == "file" else RecentEntries()
+@pytest.mark.parametrize("medium", ["file", "memory"])
+def test_no_prompt_is_sent_twice(medium: str, tmp_path: Path):
+    store = Store(tmp_path / "store.sqlite") if medium == "file" else RecentEntries()
     with endpoint(lambda prompt, _: Answer(f"re: {prompt}")) as server:
-        generator = KeptGenerator(OpenAIGenerator("m", None, Options(base_url=server.base_url)), store)
+        generator = KeptGenerator(OpenAIGenerator("m", base_url=server.base_url), store)
         heard: list[int] = []
         first = dict(generator.replies(["a", "b", "a", "a"], lambda index, reply: heard.append(index)))
         assert [first[index].text for index in range(4)] == ["re: a", "re: b", "re: a", "re: a"]
@@ -56,7 +58,7 @@ def test_another_signature_is_asked_anew(tmp_path: Path):
     store = Store(tmp_path / "store.sqlite")
     with endpoint(Answer("x")) as server:
         for sampling in (Sampling(), Sampling(max_tokens=3), Sampling()):
-            KeptGenerator(OpenAIGenerator("m", sampling, Options(base_url=server.base_url)), store).generate(["a"])
+            KeptGenerator(OpenAIGenerator("m", sampling, base_url=server.base_url), store).generate(["a"])
         assert server.asked == {"a": 2}
 
 
@@ -67,7 +69,7 @@ def test_failed_replies_are_asked_again_and_the_others_are_not(tmp_path: Path):
         return Answer(status=400) if prompt == "bad" and not before else Answer(prompt)
 
     with endpoint(script) as server:
-        generator = KeptGenerator(OpenAIGenerator("m", None, Options(base_url=server.base_url)), store)
+        generator = KeptGenerator(OpenAIGenerator("m", base_url=server.base_url), store)
         with pytest.raises(ModelError, match=r"1 of 2 prompts have no reply, the first because .* answered 400"):
             generator.generate(["good", "bad"])
         assert generator.generate(["good", "bad"]) == ["good", "bad"]
@@ -93,9 +95,7 @@ def test_a_stream_is_never_read_as_a_whole():
     stream = KeptGenerator(Shouting(), RecentEntries()).replies(prompts)
     assert next(stream) == (0, Reply("P0"))
     assert prompts.read <= 1024
-    found = dict([next(stream) for _ in range(3000)])
-    assert all(found[index].text == f"P{index}" for index in found)
-    assert len(found) == 3000
+    assert dict([next(stream) for _ in range(3000)]) == {n: Reply(f"P{n}") for n in range(1, 3001)}
 
 
 def test_an_unknown_backend_is_answered_with_the_nearest():
@@ -106,7 +106,7 @@ def test_an_unknown_backend_is_answered_with_the_nearest():
 
 
 def test_sampling_is_checked(refused: Refused):
-    for given, said in [
+    for settings, message in [
         ({"temperature": -1}, "temperature is -1; 0"),
         ({"temperature": float("nan")}, "temperature is nan"),
         ({"top_p": 0}, "top_p is 0; a probability over 0"),
@@ -116,14 +116,14 @@ def test_sampling_is_checked(refused: Refused):
         ({"presence_penalty": 3}, "presence_penalty is 3"),
         ({"max_tokens": 0}, "max_tokens is 0"),
     ]:
-        with refused(match=said, given=given):
-            Sampling(**given)
+        with refused(match=message, settings=settings):
+            Sampling(**settings)
 
 
 def test_options_are_checked(refused: Refused):
     for name in ["batch_tokens", "tensor_parallel_size", "concurrency", "timeout", "retries"]:
         with refused(match=f"{name} is -1; a number of at least", name=name):
-            Options(**{name: -1})
+            GeneratorOptions(**{name: -1})
 
 
 def test_the_signature_of_a_sampling_holds_what_matters():

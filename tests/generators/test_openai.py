@@ -12,8 +12,8 @@ from functools import partial
 import pytest
 
 from bert_judge.errors import InputError, MissingExtraError, ModelError
-from bert_judge.generators import OpenAIGenerator, Options
-from bert_judge.records import Reply, Sampling
+from bert_judge.generators import OpenAIGenerator
+from bert_judge.records import Reply, Sampling, Signature
 from scripted_endpoint import CUT, EMPTY, MALFORMED, NO_COMPLETION, Answer, Endpoint, endpoint
 
 
@@ -27,10 +27,9 @@ def no_key(monkeypatch: pytest.MonkeyPatch) -> None:
 def ask(
     server: Endpoint, prompts: list[str], sampling: Sampling | None = None, choices: int = 0, **options: object
 ) -> list[Reply]:
-    given = Options(base_url=server.base_url, **({"retries": 2} | options))
-    generator = OpenAIGenerator("m", sampling, given, choices)
-    found = dict(generator.replies(prompts))
-    return [found[index] for index in range(len(prompts))]
+    settings = {"base_url": server.base_url, "retries": 2} | options
+    replies = dict(OpenAIGenerator("m", sampling, choices=choices, **settings).replies(prompts))
+    return [replies[index] for index in range(len(prompts))]
 
 
 def echo(prompt: str, _: int) -> Answer:
@@ -45,7 +44,7 @@ def test_replies_have_their_text_and_tokens():
 
 def test_generate_keeps_the_order_and_replies_come_as_they_finish():
     with endpoint(lambda prompt, _: Answer(prompt, seconds=0.3 if prompt == "0" else 0)) as server:
-        generator = OpenAIGenerator("m", None, Options(base_url=server.base_url, concurrency=3))
+        generator = OpenAIGenerator("m", base_url=server.base_url, concurrency=3)
         prompts = [str(number) for number in range(9)]
         assert [index for index, _ in generator.replies(prompts)][-1] == 0
         assert generator.generate(iter(prompts)) == prompts
@@ -66,7 +65,7 @@ def test_prompts_are_read_only_when_there_is_room():
             yield str(number)
 
     with endpoint(Answer()) as server:
-        stream = OpenAIGenerator("m", None, Options(base_url=server.base_url, concurrency=2)).replies(prompts())
+        stream = OpenAIGenerator("m", base_url=server.base_url, concurrency=2).replies(prompts())
         next(stream)
         assert len(read) <= 4
         stream.close()
@@ -76,7 +75,7 @@ def test_prompts_are_read_only_when_there_is_room():
 def test_whoever_stops_hears_of_the_replies_under_way():
     heard = []
     with endpoint(lambda prompt, _: Answer(seconds=0.2 if prompt != "0" else 0)) as server:
-        generator = OpenAIGenerator("m", None, Options(base_url=server.base_url, concurrency=4))
+        generator = OpenAIGenerator("m", base_url=server.base_url, concurrency=4)
         stream = generator.replies(map(str, range(100)), lambda index, reply: heard.append(index))
         next(stream)
         stream.close()
@@ -84,32 +83,17 @@ def test_whoever_stops_hears_of_the_replies_under_way():
 
 
 def test_a_request_holds_what_is_set_and_nothing_else(subtests: pytest.Subtests):
+    sampled = {"temperature": 0.7, "top_p": 0.9, "top_k": 20, "min_p": 0.1, "presence_penalty": 1.5, "seed": 4}
+    sampled["max_tokens"] = 9
+    logprobs = {"logprobs": True, "top_logprobs": 5}
     for sampling, options, more in [
         (Sampling(), {}, {"temperature": 0, "max_tokens": 2048}),
         (Sampling(top_p=0.5, top_k=3, seed=1), {}, {"temperature": 0, "max_tokens": 2048}),
-        (
-            Sampling(temperature=0.7, top_p=0.9, top_k=20, min_p=0.1, presence_penalty=1.5, seed=4, max_tokens=9),
-            {},
-            {
-                "temperature": 0.7,
-                "top_p": 0.9,
-                "top_k": 20,
-                "min_p": 0.1,
-                "presence_penalty": 1.5,
-                "seed": 4,
-                "max_tokens": 9,
-            },
-        ),
+        (Sampling(**sampled), {}, sampled),
         (
             Sampling(max_tokens=1),
             {"enable_thinking": False, "choices": 4},
-            {
-                "temperature": 0,
-                "max_tokens": 1,
-                "chat_template_kwargs": {"enable_thinking": False},
-                "logprobs": True,
-                "top_logprobs": 5,
-            },
+            {"temperature": 0, "max_tokens": 1, "chat_template_kwargs": {"enable_thinking": False}, **logprobs},
         ),
     ]:
         with subtests.test(sampling=sampling, options=options, more=more):
@@ -131,54 +115,57 @@ def test_the_key_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch):
     with endpoint(Answer()) as server:
         monkeypatch.setenv("OPENAI_API_KEY", "secret-1")
         ask(server, ["x"])
-        assert {name.lower(): value for name, value in server.headers[0].items()}["authorization"] == "Bearer secret-1"
+        assert authorization(server) == "Bearer secret-1"
+
+
+def authorization(server: Endpoint) -> str:
+    return {name.lower(): value for name, value in server.headers[0].items()}["authorization"]
 
 
 def secret_url(server: Endpoint) -> str:
     return server.base_url.replace("://", "://us%40er:pa%2Fss@") + "?api_key=k%2B1&version=2"
 
 
-def test_what_is_secret_in_an_address_is_sent_and_never_told(monkeypatch: pytest.MonkeyPatch):
+def test_secrets_in_an_address_are_sent_but_never_shown(monkeypatch: pytest.MonkeyPatch):
     def refuse(*_: object) -> Answer:
         return Answer(status=400, body='{"error": {"message": "no /v1/x?api_key=k%2B1&version=2, us@er, pa/ss, k+1"}}')
 
     monkeypatch.setenv("OPENAI_API_KEY", "other")
     with endpoint(refuse) as server:
-        plain = OpenAIGenerator("m", None, Options(base_url=server.base_url)).signature
-        generator = OpenAIGenerator("m", None, Options(base_url=secret_url(server)))
+        plain = OpenAIGenerator("m", base_url=server.base_url).signature
+        generator = OpenAIGenerator("m", base_url=secret_url(server))
         assert generator.signature == plain
         ((_, reply),) = generator.replies(["x"])
         server.script = lambda *_: Answer(status=404, body='{"error": {"message": "k+1"}}')
         with pytest.raises(ModelError) as raised:
             list(generator.replies(["x"]))
     assert server.paths[0] == "/v1/chat/completions?api_key=k%2B1&version=2"
-    sent = {name.lower(): value for name, value in server.headers[0].items()}["authorization"]
-    assert sent == "Basic " + base64.b64encode(b"us@er:pa/ss").decode()
-    for told in (reply.error, str(raised.value)):
-        assert server.base_url in told
-        assert not re.search(r"k\+1|k%2B1|pa/ss", told)
+    assert authorization(server) == "Basic " + base64.b64encode(b"us@er:pa/ss").decode()
+    for message in (reply.error, str(raised.value)):
+        assert server.base_url in message
+        assert not re.search(r"k\+1|k%2B1|pa/ss", message)
 
 
 def test_a_wrong_address_is_refused_without_its_password(subtests: pytest.Subtests):
     for url in ["http://user:pa/ss@host/v1", "http://user:pa?ss@host/v1", "user:pass@host/v1?k=pass"]:
         with subtests.test(url=url):
             with pytest.raises(InputError, match="base_url is not an address; an address such as") as raised:
-                OpenAIGenerator("m", None, Options(base_url=url))
+                OpenAIGenerator("m", base_url=url)
             assert "pass@" not in str(raised.value)
             assert "pa/ss" not in str(raised.value)
 
 
 def test_without_key_and_address_it_says_so():
-    with pytest.raises(InputError, match=r"no key; set OPENAI_API_KEY, or .* --base_url"):
+    with pytest.raises(InputError, match="no key; set OPENAI_API_KEY, or base_url"):
         OpenAIGenerator("m")
     with pytest.raises(InputError, match="base_url is 'localhost:8000'"):
-        OpenAIGenerator("m", None, Options(base_url="localhost:8000"))
+        OpenAIGenerator("m", base_url="localhost:8000")
 
 
 def test_without_the_client_it_names_the_extra(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "httpx2", None)
     with pytest.raises(MissingExtraError, match=r"`pip install httpx2` \(of the extra \[openai\]\)"):
-        OpenAIGenerator("m", None, Options(base_url="http://127.0.0.1:1/v1"))
+        OpenAIGenerator("m", base_url="http://127.0.0.1:1/v1")
 
 
 FAULTS = {
@@ -187,13 +174,13 @@ FAULTS = {
     "503": (Answer(status=503), "answered 503"),
     "slow": (Answer(seconds=0.6), "no answer within 0.2 seconds"),
     "cut": (CUT, r"connection to .* failed \(peer closed"),
-    "malformed": (MALFORMED, "sent what is not valid JSON"),
+    "malformed": (MALFORMED, "sent invalid JSON"),
     "empty": (EMPTY, "a reply without choices"),
     "no completion": (NO_COMPLETION, "not a chat completion"),
     "endless numbers": (Answer(usage='{"prompt_tokens": 1e400}'), "not a chat completion"),
-    "digits": (Answer(usage='{"prompt_tokens": ' + "9" * 5000 + "}"), "what is not valid JSON"),
+    "digits": (Answer(usage='{"prompt_tokens": ' + "9" * 5000 + "}"), "invalid JSON"),
     "negative": (Answer(usage='{"completion_tokens": -5}'), "not a chat completion"),
-    "deep": (Answer(body="[" * 100_000 + "]" * 100_000), "what is not valid JSON"),
+    "deep": (Answer(body="[" * 100_000 + "]" * 100_000), "invalid JSON"),
     "large": (Answer("x" * (65 << 20)), "an answer of over 64 MiB"),
     "packed": (Answer(headers={"Content-Encoding": "gzip"}), r"is packed \(gzip\), which was not asked for"),
     "drips": (Answer(drips=0.05), "no answer within 0.2 seconds"),
@@ -218,21 +205,21 @@ def test_a_fault_that_passes_is_tried_again(subtests: pytest.Subtests):
 
 
 def test_a_fault_that_stays_is_an_error_of_its_row_alone(subtests: pytest.Subtests):
-    for fault, (answer, said) in FAULTS.items():
+    for fault, (answer, message) in FAULTS.items():
         with subtests.test(fault=fault):
             with endpoint(lambda prompt, _, answer=answer: answer if prompt == "bad" else Answer("fine")) as server:
                 replies = ask(server, ["good", "bad", "good too"], timeout=_patience(fault))
                 assert [reply.text for reply in replies] == ["fine", "", "fine"]
                 assert [reply.error is None for reply in replies] == [True, False, True]
                 assert server.asked == {"good": 1, "bad": 3, "good too": 1}
-            assert re.search(said, replies[1].error)
+            assert re.search(message, replies[1].error)
 
 
 def test_a_refused_connection_is_an_error_of_each_row():
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
-    generator = OpenAIGenerator("m", None, Options(base_url=url, retries=1))
+    generator = OpenAIGenerator("m", base_url=url, retries=1)
     replies = dict(generator.replies(["a", "b"]))
     assert all("refused" in reply.error for reply in replies.values())
     with pytest.raises(ModelError, match=r"2 of 2 prompts have no reply, the first because the connection to"):
@@ -260,7 +247,7 @@ def test_who_asks_for_an_hour_is_not_waited_for():
 def test_whoever_stops_does_not_wait_for_new_tries():
     later = Answer(status=429, headers={"Retry-After": "60"})
     with endpoint(lambda prompt, _: Answer("x") if prompt == "good" else later) as server:
-        generator = OpenAIGenerator("m", None, Options(base_url=server.base_url, concurrency=2))
+        generator = OpenAIGenerator("m", base_url=server.base_url, concurrency=2)
         stream = generator.replies(["bad", "good", "bad", "bad"])
         assert next(stream)[1].text == "x"
         start = time.monotonic()
@@ -278,13 +265,13 @@ def test_a_bad_request_is_not_tried_again(subtests: pytest.Subtests):
 
 
 def test_what_every_request_would_meet_stops_the_run(subtests: pytest.Subtests):
-    for status, said in [
+    for status, hint in [
         (401, "OPENAI_API_KEY"),
         (404, "address and the model's name"),
         (307, "give the address that it has now"),
     ]:
-        with subtests.test(status=status, said=said), endpoint(Answer(status=status)) as server:
-            with pytest.raises(ModelError, match=rf"answered {status} .*{said}"):
+        with subtests.test(status=status), endpoint(Answer(status=status)) as server:
+            with pytest.raises(ModelError, match=rf"answered {status} .*{hint}"):
                 ask(server, [str(number) for number in range(50)], concurrency=2)
             assert len(server.bodies) <= 4
 
@@ -326,22 +313,21 @@ def test_the_last_tokens_keep_their_likeliest_alternatives():
 
 
 def test_the_signature_names_what_changes_a_reply():
-    def signature(sampling: Sampling | None = None, model: str = "m", choices: int = 0, **options: object) -> str:
-        given = Options(**({"base_url": "http://127.0.0.1:1/v1"} | options))
-        return OpenAIGenerator(model, sampling, given, choices).signature
+    def signature(sampling: Sampling | None = None, model: str = "m", **settings: object) -> Signature:
+        return OpenAIGenerator(model, sampling, **{"base_url": "http://127.0.0.1:1/v1"} | settings).signature
 
     same = [{"concurrency": 2}, {"retries": 0}, {"timeout": 5.0}, {"requests_per_minute": 3.0}]
     other = [{"base_url": "http://127.0.0.1:2/v1"}, {"system_prompt": "x"}, {"enable_thinking": False}, {"choices": 3}]
     assert {signature(**options) for options in same} == {signature()}
     samplings = [Sampling(max_tokens=5), Sampling(temperature=0.5), Sampling(temperature=0.5, top_p=0.5)]
-    found = [signature(), signature(model="n"), *(signature(**o) for o in other), *map(signature, samplings)]
-    assert len(set(found)) == len(found)
+    different = [signature(), signature(model="n"), *(signature(**o) for o in other), *map(signature, samplings)]
+    assert len(set(different)) == len(different)
     assert signature(Sampling(top_p=0.5, seed=3)) == signature()
 
 
 def test_connections_are_closed_with_the_last_reply():
     with endpoint(Answer()) as server:
-        OpenAIGenerator("m", None, Options(base_url=server.base_url)).generate(["x"])
+        OpenAIGenerator("m", base_url=server.base_url).generate(["x"])
         assert not [thread for thread in threading.enumerate() if thread.name.startswith("bert-judge-request")]
 
 

@@ -15,7 +15,7 @@ from bert_judge import BERTJudge
 from bert_judge.errors import InputError, ModelError
 from bert_judge.reading import JudgeConfig, Scope
 from bert_judge.training import TrainConfig
-from test_training import rows, save_encoder
+from trainable import rows, save_encoder
 
 COLUMNS = {
     "question": [row.question for row in rows()],

@@ -361,7 +361,7 @@ FAULTS: dict[str, tuple[Answer, str]] = {
     "500": (Answer(status=500), "answered 500"),
     "slow": (Answer(seconds=0.5), "gave no answer within 0.2 seconds"),
     "cut": (CUT, "the connection to"),
-    "malformed": (MALFORMED, "not valid JSON"),
+    "malformed": (MALFORMED, "invalid JSON"),
     "empty": (EMPTY, "without choices"),
 }
 

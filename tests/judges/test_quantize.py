@@ -98,9 +98,9 @@ def test_what_it_can_not_do_is_said(int8: Path, tmp_path: Path, refused: Callabl
     for option in ({"device": "cuda"}, {"runtime": "torch"}, {"dtype": "bfloat16"}):
         with refused("leave them out, or name the judge it was made of", option=option):
             BERTJudge(name, **option)
-    with refused("make one with bert_judge.judges.quantize"):
+    with refused("make one from it with bert_judge.judges.quantize"):
         BERTJudge(dtype="int8")
-    with refused("without hidden states to compare", error=ModelError):
+    with refused("which has no hidden states", error=ModelError):
         BERTScorer(model_type=name, num_layers=1)
     with refused("can only be run as it is", error=ModelError):
         train(name, samples, tmp_path / "trained", config=TrainConfig(dev_share=0.3))

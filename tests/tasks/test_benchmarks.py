@@ -93,13 +93,13 @@ def check_forms(name: str, free: list, soft: list, strict: list) -> None:
         assert "Final answer" not in plain
         assert concluding.startswith(plain + "\n\n")
         assert bare.startswith(plain + "\n\n")
-        said, alone = concluding[len(plain) :], bare[len(plain) :]
-        assert '"Final answer: X"' in said
-        assert '"Final answer: X"' in alone
-        assert re.search(r"conclude\b", said, re.IGNORECASE)
-        assert not re.search(r"\bonly\b|nothing else", said)
-        assert re.search(r"\bonly\b.*nothing else", alone)
-        assert ("letter" in said and "letter" in alone) == name.startswith(CHOICE)
+        soft_instruction, strict_instruction = concluding[len(plain) :], bare[len(plain) :]
+        assert '"Final answer: X"' in soft_instruction
+        assert '"Final answer: X"' in strict_instruction
+        assert re.search(r"conclude\b", soft_instruction, re.IGNORECASE)
+        assert not re.search(r"\bonly\b|nothing else", soft_instruction)
+        assert re.search(r"\bonly\b.*nothing else", strict_instruction)
+        assert ("letter" in soft_instruction and "letter" in strict_instruction) == name.startswith(CHOICE)
 
 
 def test_each_task_reads_its_own_split_and_configuration(rows) -> None:
@@ -138,9 +138,9 @@ def test_options_are_shuffled_into_a_fixed_order(rows) -> None:
             "B) Nothing happens",
         ),
     ]:
-        question, found = rows(name)[0]
+        question, answer = rows(name)[0]
         assert question.split("Options:\n")[1].split("\n") == options
-        assert found == reference
+        assert answer == reference
 
 
 def test_the_order_of_options_is_that_of_every_process_and_seed() -> None:
@@ -208,7 +208,7 @@ def test_asdiv_drops_units_and_nothing_else(rows) -> None:
 
 def test_rows_of_another_kind_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Refused) -> None:
     monkeypatch.setenv("LOCAL_DATASETS_DIR", str(tmp_path))
-    for name, dataset, row, said in [
+    for name, dataset, row, message in [
         ("gsm8k_test", "gsm8k/main/test", {"question": "q", "answer": "It is 4."}, "no '#### result'"),
         ("aime24", "aime24/test", {"problem": "q", "solution": "It is 4."}, "no \\boxed{result}"),
         ("aime25", "aime25/test", {"text": "q", "answer": "4"}, "no 'problem'; its columns are text, answer"),
@@ -220,7 +220,7 @@ def test_rows_of_another_kind_are_refused(tmp_path: Path, monkeypatch: pytest.Mo
         ),
     ]:
         Dataset.from_list([row]).save_to_disk(str(tmp_path / dataset))
-        with refused(said, name=name):
+        with refused(message, name=name):
             TASKS[name]()
 
 

@@ -137,7 +137,7 @@ def test_a_name_that_two_files_define(write: Write, files: dict[str, str], named
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("def broken(:", "SyntaxError"),
         ("import no_such_module_of_mine", "ModuleNotFoundError: No module named 'no_such_module_of_mine'"),
@@ -147,19 +147,19 @@ def test_a_name_that_two_files_define(write: Write, files: dict[str, str], named
         ("TASKS = ['arc']", "TASKS in"),
     ],
 )
-def test_a_file_that_does_not_work_is_named_with_the_reason(write: Write, text: str, said: str) -> None:
+def test_a_file_that_does_not_work_is_named_with_the_reason(write: Write, text: str, message: str) -> None:
     folder = write(broken=text)
     with pytest.raises(InputError) as error:
         discover(folder)
     assert str(folder / "broken.py") in str(error.value)
-    assert said in str(error.value)
+    assert message in str(error.value)
     assert "\n" not in str(error.value)
 
 
 def test_a_folder_that_is_none(write: Write) -> None:
     folder = write(mine="def one(): ...")
-    for place, said in [(folder / "missing", "not there"), (folder / "mine.py", "is a file")]:
-        with pytest.raises(InputError, match=said):
+    for place, message in [(folder / "missing", "not there"), (folder / "mine.py", "is a file")]:
+        with pytest.raises(InputError, match=message):
             discover(place)
     with pytest.raises(InputError, match="has no tasks"):
         discover(shutil.move(write(mine="SIZE = 3"), folder.with_name("empty")))

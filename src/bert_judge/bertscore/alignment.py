@@ -1,4 +1,4 @@
-"""Which token of one text BERTScore matches with which one of the other: everything that a plot of it shows."""
+"""The tokens that BERTScore matches with each other: the data behind a plot."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from bert_judge.errors import InputError
 from bert_judge.records import Signature
 
 CONTINUED = "##"
-"""Stands before a token that goes on with the word of the token before it."""
+"""The prefix of a token that continues the word of the token before it."""
 
-_NO_CHARACTER = "\ufffd"  # what some of a character's bytes, not all, are decoded to
-_MOST_PIECES = 8  # tokens in a row that hold parts of characters
-_SPACE = "\u2581"  # of SentencePiece, left over where a tokenizer does not know how to decode
+_NO_CHARACTER = "\ufffd"  # decoded from an incomplete part of a character's bytes
+_MOST_PIECES = 8  # consecutive tokens that hold parts of characters
+_SPACE = "\u2581"  # of SentencePiece; it remains if a tokenizer has no decoder
 _DIGITS = 6
 
 
 @dataclass(frozen=True, slots=True)
 class AlignedText:
-    """The tokens of a text, and those special ones ([CLS] …) that are the best match of some token.
+    """The tokens of a text, and the special ones ([CLS] …) that some token matches best.
 
-    `tokens` are as a person reads them, "##" before those that go on with a word. `weights`, what each one counts, add
-    up to 1. `special` says which ones the tokenizer put around the text. `matches` has the index of the most similar
-    token in the other text; None for special ones, which count for nothing.
+    `tokens` are readable, with "##" before those that continue a word. `weights` add up to 1. `special` marks tokens
+    that the tokenizer added. `matches` has the index of the most similar token in the other text; None for special
+    tokens, which have no weight.
     """
 
     tokens: tuple[str, ...]
@@ -46,10 +46,10 @@ class Alignment:
     """How BERTScore aligns a candidate with a reference (arXiv 1904.09675, figure 1).
 
     `similarity` holds cosines, candidate tokens by reference tokens. Precision is the sum over the candidate's tokens
-    of weight times best similarity, recall that over the reference's. If the scorer rescales, `baseline` holds the b of
-    precision, recall and F1; each of the three, x, is shown as (x - b) / (1 - b), and the similarities with the b of
-    F1, as bert-score shows them. `truncated` maps "candidate" and "reference", where they did not fit, to the number of
-    characters cut. `signature` is the scorer's.
+    of weight times best similarity; recall is the same over the reference's. If the scorer rescales, `baseline` holds
+    the b of precision, recall and F1: each of these is (x - b) / (1 - b), and so are the similarities with the b of F1,
+    as in bert-score. `truncated` maps "candidate" and "reference", if they did not fit, to the number of characters
+    cut. `signature` is the scorer's.
     """
 
     candidate: AlignedText
@@ -64,12 +64,12 @@ class Alignment:
 
     @property
     def title(self) -> str:
-        """The three scores in a line."""
+        """The three scores on one line."""
         return f"P {self.precision:.3f}   R {self.recall:.3f}   F1 {self.f1:.3f}"
 
     @property
     def remarks(self) -> str:
-        """What a reader has to know about the numbers, in a line."""
+        """Model, rescaling and truncation on one line."""
         model = self.signature.settings.get("model", "").partition("@")[0]
         rescaled = ["rescaled with baseline"] if self.baseline else []
         cut = [f"{name} cut by {count} characters" for name, count in self.truncated.items()]
@@ -77,7 +77,7 @@ class Alignment:
 
     @property
     def measure(self) -> str:
-        """What `similarity` holds, in words."""
+        """The name of what `similarity` holds."""
         return "rescaled similarity" if self.baseline else "cosine similarity"
 
     def to_json(self) -> str:
@@ -88,17 +88,17 @@ class Alignment:
 def align_texts(scorer: PairScorer, candidate: str, reference: str, signature: Signature) -> Alignment:
     """Align two texts with a scorer of one layer; `signature` is that of the scorer.
 
-    Raises InputError for a text without tokens, for one without weight (which only the defects of bert-score leave so),
-    and for a scorer of all layers.
+    Raises InputError for a text without tokens or without weight (possible with the defects of bert-score), and for a
+    scorer of all layers.
     """
     if scorer.layers != 1:
         raise InputError("the scorer reads all layers, but an alignment shows one; make it without all_layers.")
-    texts = [_read(scorer.reader, *named) for named in (("candidate", candidate), ("reference", reference))]
-    vectors, weights, (_, second), _ = scorer.vectors(texts)
+    texts = [_read(scorer.reader, "candidate", candidate), _read(scorer.reader, "reference", reference)]
+    vectors, weights, (_, second), _ = scorer.embed(texts)
     if not np.isfinite(weights).all():
         raise InputError("the tokens of a text all have the weight 0; give other idf weights, or leave out compat.")
     similarity = vectors[:second, 0] @ vectors[second:, 0].T
-    sides = _Side(texts[0], weights[:second], similarity), _Side(texts[1], weights[second:], similarity.T)
+    sides = _MatchedText(texts[0], weights[:second], similarity), _MatchedText(texts[1], weights[second:], similarity.T)
     precision, recall = (np.array((side.weights * side.similarity.max(axis=1)).sum()) for side in sides)
     scores = np.stack([precision, recall, harmonic_mean(precision, recall)])
     baseline = None
@@ -120,17 +120,17 @@ def align_texts(scorer: PairScorer, candidate: str, reference: str, signature: S
     )
 
 
-def _read(reader: TextReader, name: str, given: str) -> Text:
-    if not isinstance(given, str):
-        raise InputError(f"the {name} is {given!r} ({type(given).__name__}); one text was expected.")
-    [text] = reader.read([given])
-    if not text.counted.any():
-        raise InputError(f"the {name} is {given!r}, which has no tokens; a text with a word in it was expected.")
-    return text
+def _read(reader: TextReader, name: str, text: str) -> Text:
+    if not isinstance(text, str):
+        raise InputError(f"the {name} is {text!r} ({type(text).__name__}); one text was expected.")
+    [tokenised] = reader.read([text])
+    if not tokenised.counted.any():
+        raise InputError(f"the {name} is {text!r}, which has no tokens; a text with a word in it was expected.")
+    return tokenised
 
 
-class _Side(NamedTuple):
-    """A text, the weights of its tokens, and how similar each of them is to those of the other text."""
+class _MatchedText(NamedTuple):
+    """A text, the weights of its tokens, and their similarities (tokens by tokens of the other text)."""
 
     text: Text
     weights: NDArray[np.float32]
@@ -138,17 +138,17 @@ class _Side(NamedTuple):
 
     @property
     def choosing(self) -> NDArray[np.bool_]:
-        """Which tokens choose a match: the text's own, and those that have a weight."""
+        """Whether each token has a match: those of the text do, and those with a weight."""
         return np.logical_or(self.text.counted, self.weights)
 
-    def shown(self, other: _Side) -> NDArray[np.int64]:
-        """The tokens that choose a match or are one."""
+    def shown(self, other: _MatchedText) -> NDArray[np.int64]:
+        """The indices of tokens that have a match or are one."""
         shown = self.choosing
         shown[other.similarity.argmax(axis=1)[other.choosing]] = True
         return np.flatnonzero(shown)
 
     def aligned(self, reader: TextReader, shown: NDArray[np.int64], others: NDArray[np.int64]) -> AlignedText:
-        """The tokens that are shown, their matches counted among those of the other text that are."""
+        """The tokens at `shown`; matches are indices into `others`, the shown tokens of the other text."""
         labels, choosing = _labels(reader, self.text), self.choosing
         places = np.searchsorted(others, self.similarity.argmax(axis=1))
         return AlignedText(
@@ -160,22 +160,22 @@ class _Side(NamedTuple):
 
 
 def _labels(reader: TextReader, text: Text) -> list[str]:
-    """Each token as a person reads it: on one line, marked where it goes on with a word."""
+    """Each token in readable form: on one line, and marked if it continues a word."""
     ids = text.tokens.ids
     labels: list[str] = []
     while len(labels) < len(ids):
         start = len(labels)
         end, whole = _whole_characters(reader, ids, start)
         rest = whole.removeprefix(CONTINUED) or whole
-        goes_on = text.counted[start - 1 : start + 1].sum() == 2 and _is_joined(reader, ids[start - 1 : end], rest)
-        label = _printable(rest if goes_on else whole)
-        labels.append(CONTINUED + label if goes_on else label)
+        continues = text.counted[start - 1 : start + 1].sum() == 2 and _is_joined(reader, ids[start - 1 : end], rest)
+        label = _printable(rest if continues else whole)
+        labels.append(CONTINUED + label if continues else label)
         labels += [CONTINUED + label] * (end - start - 1)
     return labels
 
 
 def _whole_characters(reader: TextReader, ids: Sequence[int], start: int) -> tuple[int, str]:
-    """The end of the shortest run of tokens from `start` on that holds no part of a character, and its text."""
+    """The end of the shortest run of tokens from `start` on that has only whole characters, and its text."""
     for end in range(start + 1, min(start + _MOST_PIECES, len(ids)) + 1):
         run = reader.decode(ids[start:end])
         if _NO_CHARACTER not in run:
@@ -184,20 +184,19 @@ def _whole_characters(reader: TextReader, ids: Sequence[int], start: int) -> tup
 
 
 def _is_joined(reader: TextReader, ids: Sequence[int], rest: str) -> bool:
-    """Whether all tokens but the first, whose text is `rest`, go on with the word of the first one."""
+    """Whether the tokens after the first, whose text is `rest`, continue the word of the first."""
     before = reader.decode(ids[:1])
     return reader.decode(ids) == before + rest and _in_word(before[-1:]) and _in_word(rest[:1])
 
 
 def _in_word(character: str) -> bool:
-    """Whether it is a letter, a mark or a digit of a script that writes words apart (Han and kana don't)."""
+    """Whether it is a letter, a mark or a digit of a script with spaces between words (not Han or kana)."""
     if not character or "\u3040" <= character <= "\u30ff" or "\u3400" <= character <= "\u9fff":
         return False
     return unicodedata.category(character)[0] in "LMN"
 
 
 def _printable(text: str) -> str:
-    """Without spaces around it, control characters (those of the writing direction, too) as escapes."""
+    """The text without spaces around it, control characters (also of writing direction) as escapes."""
     stripped = text.replace(_SPACE, " ").strip(" ")
-    shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in stripped)
-    return shown or "␣"
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in stripped) or "␣"

@@ -1,60 +1,65 @@
-"""Which model, layer and baseline BERTScore takes: from bert-score's tables, the model's own file, or by a rule."""
+"""The default model, layer and baseline of BERTScore (bert-score's tables, the model's own file, or a rule)."""
 
 from __future__ import annotations
 
 import csv
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+import random
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bert_judge.encoder.models import STARTER, count_layers, find_model, read_config
-from bert_judge.errors import InputError, ModelError
+from bert_judge.errors import InputError, ModelError, OutputError
+
+if TYPE_CHECKING:
+    from bert_judge.bertscore.scorer import BERTScorer
 
 OWN_FIGURES = "bertscore.json"
 """A file in a model's folder with its best layer and its baseline: `{"num_layers": 4, "baseline": [[P, R, F1], …]}`."""
 
-BASELINE_HEADER = ["LAYER", "P", "R", "F"]
+_BASELINE_HEADER = ["LAYER", "P", "R", "F"]
 
 
 @dataclass(frozen=True, slots=True)
-class Baseline:
-    """Means of P, R and F1 over random pairs of texts, one row for each layer from 0 on, and where they come from."""
+class RescalingBaseline:
+    """Mean P, R and F1 of random pairs of texts, a row for each layer from 0 on, and where they come from."""
 
     rows: Sequence[Sequence[float]]
     source: str
 
     @property
     def name(self) -> str:
-        """The last part of the source, with eight hexadecimal digits that stand for the numbers."""
+        """The last part of the source, and eight hexadecimal digits of a hash of the numbers."""
         return f"{Path(self.source).name}@{hashlib.sha256(repr(self.rows).encode()).hexdigest()[:8]}"
 
     def of(self, layer: int | None, layers: int) -> NDArray[np.float32]:
-        """The row of a layer, or those of all `layers` (None), as rows by 3. Raises InputError where one is missing."""
-        wanted = range(layers) if layer is None else [layer]
-        if len(self.rows) <= max(wanted):
+        """The row of a layer, or of all `layers` (None), as rows by 3. Raises InputError if one is missing."""
+        numbers = range(layers) if layer is None else [layer]
+        if len(self.rows) <= max(numbers):
             raise InputError(
-                f"the baseline ({self.source}) has layers 0 to {len(self.rows) - 1}, but layer {max(wanted)} is read; "
-                "make one for this model with bert-judge bertscore --baseline."
+                f"the baseline ({self.source}) has layers 0 to {len(self.rows) - 1}, but layer {max(numbers)} is read; "
+                "make a baseline for this model with `bert-judge bertscore`."
             )
-        return np.array([self.rows[number] for number in wanted], np.float32)
+        return np.array([self.rows[number] for number in numbers], np.float32)
 
 
-def read_baseline(path: Path) -> Baseline:
-    """Read a baseline file as bert-score has it: CSV with the header LAYER,P,R,F, layers from 0 on.
+def read_baseline(path: Path) -> RescalingBaseline:
+    """Read a baseline file in bert-score's format: CSV with the header LAYER,P,R,F, layers from 0 on.
 
-    Raises InputError where the file can't be read or holds something else.
+    Raises InputError if the file can't be read or holds something else.
     """
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             header, *rows = [row for row in csv.reader(file) if row] or [[]]
-        if [name.upper() for name in header] != BASELINE_HEADER:
+        if [name.upper() for name in header] != _BASELINE_HEADER:
             raise ValueError(f"its first line is {','.join(header)!r}")
         if [row[0] for row in rows] != list(map(str, range(len(rows)))) or {len(row) for row in rows} - {4}:
             raise ValueError("its rows are not the layers 0, 1, 2 …, each with three numbers")
@@ -67,21 +72,63 @@ def read_baseline(path: Path) -> Baseline:
         raise InputError(
             f"{path} is not a baseline file: {error}; LAYER,P,R,F and a row for each layer were expected."
         ) from error
-    return Baseline(numbers, str(path))
+    return RescalingBaseline(numbers, str(path))
+
+
+def write_baseline(path: Path, rows: NDArray[np.float64]) -> None:
+    """Write a baseline file, which bert-score can read, too."""
+    try:
+        with path.open("w", encoding="utf-8", newline="") as file:
+            lines = csv.writer(file, lineterminator="\n")
+            lines.writerow(_BASELINE_HEADER)
+            lines.writerows([layer, *(f"{value:.6f}" for value in row)] for layer, row in enumerate(rows))
+    except OSError as error:
+        raise OutputError(f"the baseline file {path} can't be written ({error.strerror}).") from error
+
+
+def measure_baseline(
+    scorer: BERTScorer, texts: Sequence[str], pairs: int, seed: int = 0, progress: bool = False
+) -> NDArray[np.float64]:
+    """Mean P, R and F1 of random pairs of different texts, as layers by 3; bert-score used texts from news.
+
+    `scorer` reads all layers, without rescaling and idf; the same seed gives the same pairs. Raises InputError for
+    fewer than two different texts.
+    """
+    from tqdm import tqdm
+
+    different = list(dict.fromkeys(text.strip() for text in texts if text.strip()))
+    if len(different) < 2:
+        raise InputError(f"{len(different)} different texts were given; a baseline needs two, better some thousands.")
+    scores = scorer.score_each(islice(_random_pairs(different, seed), pairs))
+    total = np.zeros((1, 3))  # grows to layers by 3
+    for score in tqdm(scores, total=pairs, unit="pair", desc="baseline", disable=not progress):
+        total = total + np.stack([score.precision, score.recall, score.f1], axis=1).astype(np.float64)
+    return total / pairs
+
+
+def _random_pairs(texts: Sequence[str], seed: int) -> Iterator[tuple[str, Sequence[str]]]:
+    """Endless pairs of different texts; each text is used once on either side before one is used again."""
+    chance = random.Random(seed)
+    order = list(range(len(texts)))
+    while True:
+        chance.shuffle(order)
+        shift = chance.randrange(1, len(order))
+        for place, number in enumerate(order):
+            yield texts[number], (texts[order[(place + shift) % len(order)]],)
 
 
 @cache
 def known_figures() -> dict[str, Any]:
-    """What bert-score knows: `languages` (model by code), `multilingual`, `layers` (by model), `baselines`."""
+    """bert-score's tables: `languages` (model by code), `multilingual`, `layers` (by model), `baselines`."""
     figures: dict[str, Any] = json.loads((Path(__file__).parent / "models.json").read_text(encoding="utf-8"))
     return figures
 
 
 def default_model(lang: str | None, any_language: bool = False) -> str:
-    """The model for a language as bert-score chooses it ("en": roberta-large), or the starter for None.
+    """bert-score's model for a language ("en": roberta-large), or the starter for None.
 
-    Languages without a model of their own get the multilingual BERT, if it was trained on them; with `any_language`
-    all others, too. Raises InputError for a language without a model.
+    Other languages get the multilingual BERT if it was trained on them, or in any case with `any_language`. Raises
+    InputError for a language without a model.
     """
     if lang is None:
         return STARTER
@@ -97,29 +144,29 @@ def default_model(lang: str | None, any_language: bool = False) -> str:
 
 
 class Layer(NamedTuple):
-    """The layer that is read, and how it was chosen: "given", by the model's own file, "bert-score" or "rule"."""
+    """The layer to read, and what chose it: "given" (the user), "bertscore.json", "bert-score" or "rule"."""
 
     number: int
     chosen: str
 
 
 def choose_layer(model: str, num_layers: int | None, trust_remote_code: bool = False) -> Layer:
-    """The layer that is read: `num_layers`; else that of the model's `bertscore.json`; else bert-score's; else a rule.
+    """The layer to read: `num_layers`, else that of the model's `bertscore.json`, else bert-score's, else by a rule.
 
-    The rule is three quarters of the layers, rounded up; the best layers of the 33 models with a baseline in bert-score
-    lie at 0.71 of their depth (median). Names are compared with its table by their last part, so that
-    `FacebookAI/roberta-large` and a folder `models/roberta-large` are known. Raises InputError where the model
-    has no such layer.
+    The rule is three quarters of the layers, rounded up: the best layers of the 33 models with a baseline in bert-score
+    lie at 0.71 of their depth (median). Models are looked up by the last part of their name, so that
+    `FacebookAI/roberta-large` and a folder `models/roberta-large` are in bert-score's table. Raises InputError if the
+    model has no such layer.
     """
     folder = find_model(model, trust_remote_code)
     layers = count_layers(read_config(folder))
-    own, known = _own_figures(folder), _lookup(known_figures()["layers"], model)
+    figures, best = _own_figures(folder), _lookup(known_figures()["layers"], model)
     if num_layers is not None:
         layer = Layer(num_layers, "given")
-    elif own:
-        layer = Layer(own["num_layers"], OWN_FIGURES)
-    elif known is not None and known <= layers:
-        layer = Layer(known, "bert-score")
+    elif figures:
+        layer = Layer(figures["num_layers"], OWN_FIGURES)
+    elif best is not None and best <= layers:
+        layer = Layer(best, "bert-score")
     else:
         layer = Layer(-(-3 * layers // 4), "rule")
     if not 0 <= layer.number <= layers:
@@ -127,35 +174,33 @@ def choose_layer(model: str, num_layers: int | None, trust_remote_code: bool = F
     return layer
 
 
-def find_baseline(model: str, lang: str | None, path: str | None) -> Baseline:
-    """The baseline for rescaling: a file's, else that of the model's `bertscore.json`, else bert-score's of a language.
+def find_baseline(model: str, lang: str | None, path: str | None) -> RescalingBaseline:
+    """The baseline for rescaling: from a file, else the model's `bertscore.json`, else bert-score's of a language.
 
-    Raises InputError where there is none.
+    Raises InputError if there is none.
     """
     if path is not None:
         return read_baseline(Path(path))
     code = (lang or "").lower()
-    make_one = (
-        f"make one with `bert-judge bertscore --model {model} -r FILE --baseline own.csv` and give it as baseline_path"
-    )
-    if own := _own_figures(find_model(model)):
-        if code and own["language"] not in (None, code):
-            raise InputError(
-                f"the baseline of {model} is of texts in the language {own['language']!r}, not {lang!r}; {make_one}."
-            )
-        return Baseline(own["baseline"], OWN_FIGURES)
+    make_one = "make one from texts with `bert-judge bertscore` and pass the file as baseline_path"
+    if figures := _own_figures(find_model(model)):
+        if code and figures["language"] not in (None, code):
+            language = figures["language"]
+            raise InputError(f"the baseline of {model} is for the language {language!r}, not {lang!r}; {make_one}.")
+        return RescalingBaseline(figures["baseline"], OWN_FIGURES)
     baselines = known_figures()["baselines"].items()
-    known = {language: rows for language, models in baselines if (rows := _lookup(models, model))}
-    if code in known:
-        return Baseline(known[code], f"bert-score/{code}")
-    if known:
-        asked = "no language was given" if lang is None else f"none for {lang!r}"
-        raise InputError(f"{model} has rescaling baselines for {', '.join(known)}, but {asked}; choose one of these.")
+    by_language = {language: rows for language, models in baselines if (rows := _lookup(models, model))}
+    if code in by_language:
+        return RescalingBaseline(by_language[code], f"bert-score/{code}")
+    if by_language:
+        problem = "no language was given" if lang is None else f"none for {lang!r}"
+        languages = ", ".join(by_language)
+        raise InputError(f"{model} has rescaling baselines for {languages}, but {problem}; choose one of these.")
     raise InputError(f"there is no rescaling baseline for {model}; {make_one}.")
 
 
 def _own_figures(folder: Path) -> dict[str, Any]:
-    """What the model's own file says; empty where there is none."""
+    """The content of the model's `bertscore.json`; empty if there is none."""
     path = folder / OWN_FIGURES
     if not path.exists():
         return {}
@@ -170,9 +215,9 @@ def _own_figures(folder: Path) -> dict[str, Any]:
 
 
 def _lookup(table: Mapping[str, Any], model: str) -> Any:
-    """The entry of a model by its name, else by the last part of its name, if only one entry has that; else None."""
+    """The entry of a model by its name, else by the last part of the name if that is unique; else None."""
     if model in table:
         return table[model]
     last = Path(model).name
-    alike = [name for name in table if name.split("/")[-1] == last]
-    return table[alike[0]] if len(alike) == 1 else None
+    names = [name for name in table if name.split("/")[-1] == last]
+    return table[names[0]] if len(names) == 1 else None

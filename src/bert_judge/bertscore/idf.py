@@ -1,4 +1,4 @@
-"""Weights of tokens: how rare they are among the references (inverse document frequency)."""
+"""Weights of tokens by their inverse document frequency among the references."""
 
 from __future__ import annotations
 
@@ -20,11 +20,10 @@ Weights = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class Idf:
-    """In how many of `documents` references each token occurs; kept in a file, so that scores stay comparable.
+    """In how many of `documents` references each token occurs; can be saved, so that later scores are comparable.
 
-    The weight of a token is log((documents + 1) / (count + 1)), of one that occurs in none log(documents + 1)
-    (arXiv 1904.09675, section 3, with the smoothing of bert-score). `tokenizer` is the hash of the tokenizer whose
-    ids are counted.
+    The weight of a token is log((documents + 1) / (count + 1)) (arXiv 1904.09675, section 3, with bert-score's
+    smoothing). `tokenizer` is the hash of the tokenizer whose ids are counted.
     """
 
     documents: int
@@ -43,7 +42,7 @@ class Idf:
 
     @property
     def digest(self) -> str:
-        """Eight hexadecimal digits that stand for these counts, with the number of documents."""
+        """Eight hexadecimal digits of a hash of the counts, and the number of documents."""
         content = json.dumps([self.documents, sorted(self.counts.items())]).encode()
         return f"{hashlib.sha256(content).hexdigest()[:8]}({self.documents})"
 
@@ -64,7 +63,7 @@ class Idf:
 
     @classmethod
     def load(cls, path: Path, tokenizer: str) -> Idf:
-        """Read what `save` wrote. Raises InputError where it is something else, or of another tokenizer."""
+        """Read what `save` wrote. Raises InputError for anything else, and for counts of another tokenizer."""
         try:
             content = json.loads(path.read_text(encoding="utf-8"))
             counts = {int(token): int(count) for token, count in content["counts"].items()}
@@ -86,14 +85,14 @@ class Idf:
 
 
 def dictionary_weights(dictionary: Mapping[int, float], vocabulary: int) -> Weights:
-    """The weight of each id from a dictionary; one that it lacks has its default (defaultdict) or its largest value.
+    """The weight of each id from a dictionary; missing ids get its default (defaultdict) or its largest value.
 
     Raises InputError for keys that are not ids, and for weights that are not finite numbers of at least 0.
     """
-    known: dict[int, float] = {}
+    weight_of: dict[int, float] = {}
     for token, weight in dictionary.items():
         try:
-            known[operator.index(token)] = float(weight)
+            weight_of[operator.index(token)] = float(weight)
         except (TypeError, ValueError) as error:
             raise InputError(
                 f"the idf dictionary holds {token!r}: {weight!r}; ids of tokens and numbers were expected."
@@ -101,8 +100,8 @@ def dictionary_weights(dictionary: Mapping[int, float], vocabulary: int) -> Weig
     if isinstance(dictionary, defaultdict) and dictionary.default_factory is not None:
         missing = dictionary.default_factory()
     else:
-        missing = max(known.values(), default=1.0)
-    weights = np.array([known.get(token, missing) for token in range(vocabulary)], np.float32)
+        missing = max(weight_of.values(), default=1.0)
+    weights = np.array([weight_of.get(token, missing) for token in range(vocabulary)], np.float32)
     if not np.isfinite(weights).all():
         raise InputError("the idf dictionary holds a weight that is not a finite number.")
     if (weights < 0).any():

@@ -1,4 +1,4 @@
-"""An alignment as a file: a figure for papers (matplotlib), or data."""
+"""An alignment as a file: a figure for papers (matplotlib), or data (JSON)."""
 
 from __future__ import annotations
 
@@ -7,30 +7,29 @@ import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from bert_judge.bertscore.alignment import AlignedText, Alignment
-from bert_judge.errors import InputError, MissingExtraError, OutputError
+from bert_judge.errors import InputError, OutputError, require_extra
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_CANDIDATE, _REFERENCE, _GREY = "#d55e00", "#333333", "#8a8a8a"  # can be told apart by colour-blind people
-_READABLE = 0.36  # inches: no value is written into smaller cells
+_CANDIDATE, _REFERENCE, _GREY = "#d55e00", "#333333", "#8a8a8a"  # safe for colour-blind people
+_READABLE = 0.36  # inches: smaller cells have no value written in them
 _BAR, _GAP, _MARGIN, _HEAD, _FOOT = 0.45, 0.1, 0.15, 0.7, 0.5  # inches
 _MOST_PIXELS = 8000  # of a PNG, in each direction
-_LONGEST = 24  # characters of a token that are written
+_LONGEST = 24  # characters written of a token
+# The metadata field for scores and signature, and the one that would make each file differ from the last.
 _FIGURES = {".png": ("Description", "Software"), ".svg": ("Description", "Date"), ".pdf": ("Subject", "CreationDate")}
-"""Where the metadata hold the scores and the signature, and what would make each file differ from the last one."""
 _SUFFIXES = (*_FIGURES, ".json")
 
 
 def check_target(path: Path) -> None:
-    """Raise an error in one sentence where an alignment can't be saved, as far as that shows without doing it."""
+    """Raise InputError, OutputError or MissingExtraError if an alignment could not be saved at `path`."""
     if path.suffix.lower() not in _SUFFIXES:
         raise InputError(
             f"the file to write is {str(path)!r}; a name that ends with {', '.join(_SUFFIXES)} was expected."
@@ -42,7 +41,7 @@ def check_target(path: Path) -> None:
     if not os.access(path if path.exists() else path.absolute().parent, os.W_OK):
         raise OutputError(f"{path} can't be written; choose another file, or change its permissions.")
     if path.suffix.lower() in _FIGURES:
-        _require_matplotlib()
+        require_extra("matplotlib", "the plot", "matplotlib", "plot")
 
 
 def save(alignment: Alignment, path: Path) -> None:
@@ -52,8 +51,8 @@ def save(alignment: Alignment, path: Path) -> None:
     if suffix in _FIGURES:
         from matplotlib import rc_context
 
-        described, dated = _FIGURES[suffix]
-        metadata = {described: f"{alignment.title} {alignment.signature}", dated: None}
+        description, changing = _FIGURES[suffix]
+        metadata = {description: f"{alignment.title} {alignment.signature}", changing: None}
         file = io.BytesIO()
         with rc_context({"svg.hashsalt": "bert-judge"}):
             draw(alignment).savefig(file, format=suffix[1:], metadata=metadata)
@@ -70,18 +69,14 @@ def draw(alignment: Alignment) -> Figure:
     """The alignment as a heat map: rows are the candidate's tokens, columns the reference's.
 
     A triangle that points right marks the best match of a row, one that points down that of a column; bars show the
-    weights. The figure is a new one that pyplot does not know. Raises MissingExtraError without matplotlib.
+    weights. The figure is not registered with pyplot. Raises MissingExtraError without matplotlib.
     """
-    _require_matplotlib()
+    require_extra("matplotlib", "the plot", "matplotlib", "plot")
     from matplotlib.figure import Figure
 
     texts = alignment.candidate, alignment.reference
     families, missing = _fonts(set("".join(texts[0].tokens + texts[1].tokens)))
-    unseen = dict.fromkeys(map(ord, missing), "□")
-    clipped = [
-        [each if len(each) <= _LONGEST else each[: _LONGEST - 1] + "…" for each in text.tokens] for text in texts
-    ]
-    names = [[token.translate(unseen) for token in tokens] for tokens in clipped]
+    names = [[_clipped(token, missing) for token in text.tokens] for text in texts]
     plan = _Plan.of(names, families)
     figure = Figure((plan.width, plan.height), dpi=min(200, _MOST_PIXELS / max(plan.width, plan.height)))
     body = plan.axes(figure, 0, 0, plan.wide, plan.high)
@@ -102,9 +97,15 @@ def draw(alignment: Alignment) -> Figure:
     return figure
 
 
+def _clipped(token: str, missing: set[str]) -> str:
+    """A token as it is written, with a box for characters that no font has."""
+    clipped = token if len(token) <= _LONGEST else token[: _LONGEST - 1] + "…"
+    return clipped.translate(dict.fromkeys(map(ord, missing), "□"))
+
+
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """Where things are, in inches: the heat map is `wide` by `high`, its lower left corner at `left`, `below`."""
+    """The layout, in inches: the heat map is `wide` by `high`, its lower left corner at `left`, `below`."""
 
     cell: float
     left: float
@@ -118,7 +119,7 @@ class _Plan:
 
     @classmethod
     def of(cls, names: Sequence[Sequence[str]], families: Sequence[str]) -> _Plan:
-        """For rows and columns with these names: cells are smaller, the more there are."""
+        """A layout for rows and columns with these names: the more there are, the smaller the cells."""
         cell = min(0.5, max(0.17, 11 / max(map(len, names))))
         font = {"fontsize": min(10.0, max(6.5, 38 * cell)), "family": list(families), "parse_math": False}
         turn = 45 if cell >= _READABLE else 90
@@ -136,9 +137,9 @@ class _Plan:
 
 
 def _draw_cells(axes: Axes, alignment: Alignment, cell: float) -> None:
-    """The heat map with white lines between cells, and values if they can be read.
+    """The heat map with white lines between cells, and values if they are readable.
 
-    The colours begin at the median of the similarities, as most tokens have nothing to do with each other.
+    Colours begin at the median of the similarities, as most pairs of tokens are unrelated.
     """
     middle = median(value for row in alignment.similarity for value in row)
     low = min(0.9, math.floor(middle * 10) / 10)
@@ -156,7 +157,7 @@ def _draw_cells(axes: Axes, alignment: Alignment, cell: float) -> None:
 
 
 def _draw_matches(axes: Axes, alignment: Alignment, cell: float) -> None:
-    """Triangles at the edges of cells, both in a cell whose tokens chose each other."""
+    """Triangles at the edges of cells, two in a cell whose tokens match each other."""
     rows = [(row, column) for row, column in enumerate(alignment.candidate.matches) if column is not None]
     columns = [(row, column) for column, row in enumerate(alignment.reference.matches) if row is not None]
     part, shift = (0.17, 0.39) if cell >= _READABLE else (0.36, 0.3)
@@ -167,7 +168,7 @@ def _draw_matches(axes: Axes, alignment: Alignment, cell: float) -> None:
 
 
 def _name_tokens(axes: Axes, texts: Iterable[AlignedText], names: Sequence[Sequence[str]], plan: _Plan) -> None:
-    """Tokens at the left and on top, special ones in grey."""
+    """Tokens on the left and on top, special ones in grey."""
     for axis, text, side in zip((axes.yaxis, axes.xaxis), texts, names, strict=True):
         axis.set_ticks(range(len(side)), side, **plan.font)
         for label, special in zip(axis.get_ticklabels(), text.special, strict=True):
@@ -201,21 +202,21 @@ def _draw_weights(axes: Axes, text: AlignedText, across: bool) -> None:
 
 
 def _fonts(characters: set[str]) -> tuple[list[str], set[str]]:
-    """The fonts that have the characters, and the characters that no font of this machine has."""
+    """Fonts for the characters, and the characters that no font of this machine has."""
     from matplotlib import rcParams
     from matplotlib.font_manager import FontProperties, findfont, fontManager, get_font
 
-    def without(file: str, wanted: set[str]) -> set[str]:
+    def lacking(file: str, characters: set[str]) -> set[str]:
         font = get_font(file)
-        return {character for character in wanted if not font.get_char_index(ord(character))}
+        return {character for character in characters if not font.get_char_index(ord(character))}
 
     families = list(rcParams["font.family"])
-    missing = without(findfont(FontProperties(family=families)), characters)
+    missing = lacking(findfont(FontProperties(family=families)), characters)
     for font in fontManager.ttflist:
         plain = font.style == "normal" and font.weight == 400 and not font.name.startswith("Last Resort")
-        if missing and plain and len(left := without(font.fname, missing)) < len(missing):
+        if missing and plain and len(still_missing := lacking(font.fname, missing)) < len(missing):
             families.append(font.name)
-            missing = left
+            missing = still_missing
     return families, missing
 
 
@@ -225,10 +226,5 @@ def _longest(names: Iterable[str], font: Mapping[str, Any]) -> float:
     from matplotlib.figure import Figure
 
     figure = Figure(dpi=72)
-    FigureCanvasAgg(figure)  # keeps the renderer, which the figure alone would make again for each name
+    FigureCanvasAgg(figure)  # caches the renderer, which the figure alone would make again for each name
     return max(figure.text(0, 0, name, **font).get_window_extent().width for name in names) / 72
-
-
-def _require_matplotlib() -> None:
-    if find_spec("matplotlib") is None:
-        raise MissingExtraError("the plot", "matplotlib", "plot")

@@ -1,4 +1,4 @@
-"""BERTScore (arXiv 1904.09675) with the interface of bert-score 0.3.13: how alike two texts are to an encoder."""
+"""BERTScore (arXiv 1904.09675), the similarity of two texts by an encoder, with the interface of bert-score 0.3.13."""
 
 from __future__ import annotations
 
@@ -15,15 +15,14 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from bert_judge.bertscore.alignment import Alignment, align_texts
-from bert_judge.bertscore.defaults import Baseline, choose_layer, default_model, find_baseline
+from bert_judge.bertscore.defaults import RescalingBaseline, choose_layer, default_model, find_baseline
 from bert_judge.bertscore.idf import Idf, dictionary_weights
 from bert_judge.bertscore.pairs import WINDOW, Pair, PairScore, PairScorer
 from bert_judge.bertscore.plot import check_target, draw, save
 from bert_judge.bertscore.texts import TextReader, has_prefix_space, tokenizer_of_bert_score
 from bert_judge.encoder.batching import windows
-from bert_judge.encoder.engine import Engine, Model, RuntimeName, load_model
-from bert_judge.encoder.models import count_layers, find_model, read_config, tokenizer_limit, unlimited_input
-from bert_judge.encoder.output import Hidden
+from bert_judge.encoder.engine import Engine, Hidden, RuntimeName, load_model
+from bert_judge.encoder.models import choose_limit, count_layers, find_model, read_config, tokenizer_limit
 from bert_judge.errors import InputError
 from bert_judge.records import Signature, __version__
 
@@ -35,20 +34,20 @@ if TYPE_CHECKING:
 class BERTScorer:
     """Scores texts with one model, loaded once. The parameters up to `use_fast_tokenizer` are those of bert-score.
 
-    `model_type` is a name on the Hub, a folder or "starter", the encoder of this package; without it, the model for
-    `lang` is taken, without both the starter. `num_layers` is the layer that is read (0: the embeddings; default: see
-    `choose_layer`). With `all_layers` every score has a row for each layer. `idf` weighs tokens by how rare they are:
-    True (counted in `idf_sents`, or later by `compute_idf` or `load_idf`), a dictionary from ids to weights, or the
-    sentences themselves. `rescale_with_baseline` maps scores so that random pairs have about 0, with the baseline of
-    `baseline_path`, of the model's folder, or of bert-score for `lang`. `batch_size` is the most texts in a batch.
-    `nthreads` and `use_fast_tokenizer` are accepted and change nothing (the latter does with `compat`).
+    `model_type` is a name on the Hub, a folder, or "starter" (the encoder of this package); the default is the model
+    for `lang`, or without a language the starter. `num_layers` is the layer to read (0: the embeddings; default: see
+    `choose_layer`). With `all_layers` every score has a row for each layer. `idf` weights rare tokens more: True
+    (counted in `idf_sents`, or later by `compute_idf` or `load_idf`), a dictionary from ids to weights, or the
+    sentences themselves. `rescale_with_baseline` rescales scores so that random pairs have about 0, by the baseline
+    from `baseline_path`, the model's folder, or bert-score for `lang`. `batch_size` is the most texts in a batch.
+    `nthreads` is accepted and ignored; `use_fast_tokenizer` only matters with `compat`.
 
     `dtype`, `runtime`, `device`, `batch_tokens`, `trust_remote_code` and `allow_pickle` are as for BERTJudge.
-    `max_tokens` is the longest text in tokens (default: the model's limit); what is longer loses its end. `memory` is
-    the bytes of vectors that are kept for texts that appear again. `compat="bert_score"` repeats the defects of
-    bert-score and computes in float32; docs/bertscore.md lists them.
+    `max_tokens` is the longest text in tokens (default: the model's limit); longer texts lose their end. `memory` is
+    the size of the cache of token vectors, in bytes. `compat="bert_score"` repeats the defects of bert-score, listed in
+    docs/bertscore.md, and computes in float32.
 
-    Raises InputError and ModelError, each with what to do.
+    Raises InputError and ModelError with what to do.
     """
 
     def __init__(
@@ -82,9 +81,16 @@ class BERTScorer:
         self.use_fast_tokenizer = use_fast_tokenizer
         self.rescale_with_baseline = rescale_with_baseline or (baseline_path is not None and compat is None)
         self._compat = compat is not None
-        find_model(self.model_type, trust_remote_code, allow_pickle)  # from here on its converted copy is found
+        find_model(self.model_type, trust_remote_code, allow_pickle)  # converts pickles: later calls find the copy
         self.num_layers, self._layer_chosen = choose_layer(self.model_type, num_layers, trust_remote_code)
-        self._baseline = self._find_baseline(baseline_path) if self.rescale_with_baseline else None
+        self._baseline: RescalingBaseline | None = None
+        if self.rescale_with_baseline:
+            try:
+                self._baseline = find_baseline(self.model_type, lang, baseline_path)
+            except InputError as error:
+                if not compat:
+                    raise
+                warnings.warn(f"{error} As bert-score does, scores are not rescaled.", stacklevel=2)
         model = load_model(
             self.model_type,
             Hidden(None if all_layers else self.num_layers, final_norm=not compat),
@@ -95,10 +101,12 @@ class BERTScorer:
         )
         config = read_config(model.folder)
         tokenizer, unweighted = tokenizer_of_bert_score(model) if compat else (model.tokenizer, [])
-        self._model = replace(model, tokenizer=tokenizer, max_tokens=_choose_limit(model, config, max_tokens))
+        default_limit = min(model.max_tokens, tokenizer_limit(model.folder) or model.max_tokens)
+        limit = choose_limit(max_tokens, config, default_limit, least=4)
+        self._model = replace(model, tokenizer=tokenizer, max_tokens=limit)
         self._pairs = self._make_pairs(config, unweighted, Engine(self._model, batch_tokens, batch_size, memory))
         if compat and idf is False:
-            idf_sents = None  # bert-score uses them with idf=True only
+            idf_sents = None  # bert-score ignores them without idf=True
         self.idf, self._idf_source = bool(idf) or idf_sents is not None, "none"
         self._counts: Idf | None = None
         if isinstance(idf, Mapping):
@@ -110,7 +118,7 @@ class BERTScorer:
 
     @property
     def baseline_vals(self) -> Tensor:
-        """The baseline of the layer (P, R, F1), or of all of them (layers by 1 by 3), as in bert-score."""
+        """The baseline of the layer (P, R, F1), or of all layers (layers by 1 by 3), as in bert-score."""
         import torch
 
         if self._pairs.baseline is None:
@@ -141,7 +149,7 @@ class BERTScorer:
 
     @property
     def hash(self) -> str:
-        """The signature; with `compat`, the string that bert-score 0.3.13 makes (which calls itself 0.3.12)."""
+        """The signature; with `compat`, the hash string of bert-score 0.3.13 (which calls itself 0.3.12)."""
         if not self._compat:
             return str(self.signature)
         custom = self._baseline is not None and not self._baseline.source.startswith("bert-score/")
@@ -152,12 +160,12 @@ class BERTScorer:
         return f"{type(self).__name__}({self.hash})"
 
     def compute_idf(self, sents: Iterable[str]) -> None:
-        """Weigh tokens by how rare they are in sentences, each a document: the references, in the paper."""
+        """Weight tokens by how rare they are in sentences, each a document (in the paper, the references)."""
         if isinstance(sents, str):
             raise InputError("the sentences for idf are one text; a list of texts was expected.")
         if self._idf_source != "none":
             warnings.warn("the idf weights that the scorer had are replaced.", stacklevel=2)
-        self._weigh_by(Idf.count(self._ids(sents), self._model.hashes["tokenizer"]))
+        self._use_counts(Idf.count(self._ids(sents), self._model.hashes["tokenizer"]))
 
     def save_idf(self, path: str | Path) -> None:
         """Write the counts behind the idf weights to a file, for later runs."""
@@ -166,8 +174,8 @@ class BERTScorer:
         self._counts.save(Path(path))
 
     def load_idf(self, path: str | Path) -> None:
-        """Weigh tokens by the counts in a file that `save_idf` wrote with the same tokenizer."""
-        self._weigh_by(Idf.load(Path(path), self._model.hashes["tokenizer"]))
+        """Weight tokens by the counts in a file that `save_idf` wrote with the same tokenizer."""
+        self._use_counts(Idf.load(Path(path), self._model.hashes["tokenizer"]))
 
     def score(
         self,
@@ -177,11 +185,11 @@ class BERTScorer:
         batch_size: int | None = None,
         return_hash: bool = False,
     ) -> Any:
-        """(P, R, F1) of candidates, each a float32 tensor as long as `cands` (layers by that with `all_layers`).
+        """(P, R, F1), each a float32 tensor with a number for each candidate (layers by candidates with `all_layers`).
 
-        `refs` holds a text or several for each candidate; of several, the one with the best F1 counts. Two texts in
-        place of lists are one pair. `batch_size` replaces that of the scorer for this call. With `return_hash` the
-        result is ((P, R, F1), hash). Raises InputError where the lists don't fit together.
+        `refs` holds one or several texts for each candidate; of several, the one with the best F1 counts. Two texts
+        instead of lists are one pair. `batch_size` replaces that of the scorer for this call. With `return_hash` the
+        result is ((P, R, F1), hash). Raises InputError if the lists don't fit together.
         """
         return self._score(checked_pairs(cands, refs), verbose, batch_size, return_hash)
 
@@ -190,7 +198,7 @@ class BERTScorer:
         from tqdm import tqdm
 
         start = time.perf_counter()
-        scores = self._weighed(batch_size).score_each(pairs, WINDOW)
+        scores = self._pair_scorer(batch_size).score_each(pairs, WINDOW)
         rows, cut, unknown = [], 0, 0
         for score in tqdm(scores, total=len(pairs), unit="pair", disable=not verbose, desc="BERTScore"):
             rows.append((score.precision, score.recall, score.f1))
@@ -199,17 +207,17 @@ class BERTScorer:
         if cut:
             warnings.warn(
                 f"{cut} of {len(rows)} pairs hold a text of more than {self._model.max_tokens} tokens, whose end was "
-                "not read; score sentences or paragraphs of it, or take a model that reads more.",
+                "not read; score sentences or paragraphs of it, or use a model that reads more.",
                 stacklevel=3,
             )
         if unknown:
             warnings.warn(
-                f"the model knows no token of {unknown} of {len(rows)} pairs (rare signs, say): it reads both texts as "
-                "the same, whatever they are; compare these by exact match.",
+                f"the model knows no token of {unknown} of {len(rows)} pairs (rare characters, say): both texts "
+                "look the same to it, whatever they are; compare them by exact match.",
                 stacklevel=3,
             )
-        found = torch.from_numpy(np.array(rows, np.float32).reshape(len(rows), 3, self._pairs.layers))
-        P, R, F = (part.T if self.all_layers else part[:, 0] for part in found.unbind(1))  # noqa: N806
+        tensor = torch.from_numpy(np.array(rows, np.float32).reshape(len(rows), 3, self._pairs.layers))
+        P, R, F = (part.T if self.all_layers else part[:, 0] for part in tensor.unbind(1))  # noqa: N806
         if verbose:
             seconds = time.perf_counter() - start
             print(f"done in {seconds:.2f} seconds, {len(rows) / seconds:.2f} pairs/sec", file=sys.stderr)  # noqa: T201
@@ -218,20 +226,20 @@ class BERTScorer:
     def score_each(self, pairs: Iterable[Pair], batch_size: int | None = None) -> Iterator[PairScore]:
         """The scores of candidates with their references, in order, as a stream in constant memory."""
         checked = (_checked_pair(number, *pair) for number, pair in enumerate(pairs))
-        return self._weighed(batch_size).score_each(checked)
+        return self._pair_scorer(batch_size).score_each(checked)
 
     def align(self, candidate: str, reference: str) -> Alignment:
-        """How the tokens of a candidate and a reference match, as data: what `plot_example` draws.
+        """How the tokens of a candidate and a reference match: the data that `plot_example` draws.
 
         Raises InputError for a text without tokens, and with `all_layers`.
         """
-        return align_texts(self._weighed(), candidate, reference, self.signature)
+        return align_texts(self._pair_scorer(), candidate, reference, self.signature)
 
     def plot_example(self, candidate: str, reference: str, fname: str = "") -> Figure:
-        """Draw the similarities of all tokens of two texts, the matches marked; returns matplotlib's figure.
+        """Draw the similarities of all tokens of two texts, with the matches; returns matplotlib's figure.
 
-        With `fname` it is also saved, as .png, .svg or .pdf, a page (.html) or data (.json). Needs the extra [plot].
-        Raises InputError and OutputError where `fname` or a text can't be used.
+        With `fname` it is also saved, as a figure (.png, .svg, .pdf) or as data (.json). Needs the extra [plot].
+        Raises InputError and OutputError if `fname` or a text can't be used.
         """
         if fname:
             check_target(Path(fname))
@@ -240,20 +248,11 @@ class BERTScorer:
             save(alignment, Path(fname))
         return draw(alignment)
 
-    def _weighed(self, batch_size: int | None = None) -> PairScorer:
-        """What scores pairs. Raises InputError where idf weights were asked for and are not there yet."""
+    def _pair_scorer(self, batch_size: int | None = None) -> PairScorer:
+        """The scorer of pairs. Raises InputError if idf weights were asked for and are not there yet."""
         if self.idf and self._idf_source == "none":
             raise InputError("the idf weights are not counted; give idf_sents, or call compute_idf or load_idf.")
         return replace(self._pairs, batch_size=batch_size or self.batch_size)
-
-    def _find_baseline(self, path: str | None) -> Baseline | None:
-        try:
-            return find_baseline(self.model_type, self.lang, path)
-        except InputError as error:
-            if not self._compat:
-                raise
-            warnings.warn(f"{error} As bert-score does, scores are not rescaled.", stacklevel=3)
-            return None
 
     def _make_pairs(self, config: Mapping[str, Any], unweighted: list[int], engine: Engine) -> PairScorer:
         model = self._model
@@ -263,21 +262,21 @@ class BERTScorer:
         weights[unweighted] = 0
         layers = count_layers(config) + 1
         baseline = self._baseline.of(None if self.all_layers else self.num_layers, layers) if self._baseline else None
-        shown = layers if self.all_layers else 1
-        return PairScorer(engine, reader, weights, shown, baseline, self.batch_size, defects=self._compat)
+        outputs = layers if self.all_layers else 1
+        return PairScorer(engine, reader, weights, outputs, baseline, self.batch_size, defects=self._compat)
 
     def forget(self) -> None:
-        """Drop the outputs that are kept."""
+        """Empty the cache of token vectors."""
         self._pairs.engine.forget()
 
     def _ids(self, sentences: Iterable[str]) -> Iterator[Iterable[int]]:
-        """The ids of each sentence that count: with `compat` special tokens, too."""
+        """The ids of each sentence; with `compat` those of special tokens, too."""
         for window in windows(map(_checked_sentence, sentences), len, 1 << 20, 1024, 1024):
             for text in self._pairs.reader.read(window):
                 ids = np.array(text.tokens.ids, dtype=np.int64)
                 yield (ids if self._compat else ids[text.counted]).tolist()
 
-    def _weigh_by(self, counts: Idf) -> None:
+    def _use_counts(self, counts: Idf) -> None:
         weights = counts.weights(self._pairs.reader.vocabulary)
         self._pairs, self._counts = replace(self._pairs, weights=weights), counts
         self.idf, self._idf_source = True, counts.digest
@@ -301,7 +300,7 @@ def bert_score(
     use_fast_tokenizer: bool = False,
     **options: Any,
 ) -> Any:
-    """(P, R, F1) of candidates, as `bert_score.score` gives them; the model is loaded for this call.
+    """(P, R, F1) of candidates, as from `bert_score.score`; the model is loaded for this call.
 
     See `BERTScorer` for the parameters; `idf=True` counts in `refs`. `options` are the parameters of BERTScorer that
     bert-score lacks (`dtype`, `runtime`, `compat`, …).
@@ -334,7 +333,7 @@ def get_hash(
     use_custom_baseline: bool,
     use_fast_tokenizer: bool = False,
 ) -> str:
-    """The string that bert-score 0.3.13, which calls itself 0.3.12, makes of its settings."""
+    """The hash string of bert-score 0.3.13 (which calls itself 0.3.12) for these settings."""
     import transformers
 
     rescaled = ("-custom-rescaled" if use_custom_baseline else "-rescaled") if rescale_with_baseline else ""
@@ -347,21 +346,20 @@ def get_hash(
 def checked_pairs(cands: Sequence[str], refs: Sequence[str] | Sequence[Sequence[str]]) -> list[Pair]:
     """Each candidate with its references; two texts are one pair.
 
-    Raises InputError where the lists don't fit together or hold no texts.
+    Raises InputError if the lists don't fit together or hold something else than texts.
     """
     if isinstance(cands, str) and isinstance(refs, str):
         return [(cands, (refs,))]
     for name, texts in (("candidates", cands), ("references", refs)):
         if isinstance(texts, str) or not hasattr(texts, "__len__"):
-            what = "one text" if isinstance(texts, str) else f"a {type(texts).__name__}"
-            raise InputError(f"the {name} are {what}; a list with one entry for each candidate was expected.")
+            kind = "one text" if isinstance(texts, str) else f"a {type(texts).__name__}"
+            raise InputError(f"the {name} are {kind}; a list with one entry for each candidate was expected.")
     if len(cands) != len(refs):
         raise InputError(f"there are {len(cands)} candidates but {len(refs)} references; one entry each was expected.")
     return [_checked_pair(number, cand, ref) for number, (cand, ref) in enumerate(zip(cands, refs, strict=True))]
 
 
 def _checked_pair(number: int, candidate: str, references: str | Sequence[str]) -> Pair:
-    """A candidate with its references, or with the only one."""
     several = not isinstance(references, str) and isinstance(references, Iterable)
     texts: tuple[Any, ...] = tuple(references) if several else (references,)
     if not texts:
@@ -376,12 +374,3 @@ def _checked_sentence(sentence: str) -> str:
     if not isinstance(sentence, str):
         raise InputError(f"the sentences for idf hold {sentence!r} ({type(sentence).__name__}); texts were expected.")
     return sentence
-
-
-def _choose_limit(model: Model, config: Mapping[str, Any], wanted: int | None) -> int:
-    """The longest text in tokens: what was asked for, else the limit of the model or, where less, of the tokenizer."""
-    if wanted is None:
-        return min(model.max_tokens, tokenizer_limit(model.folder) or model.max_tokens)
-    if wanted < 4 or (wanted > model.max_tokens and not unlimited_input(config)):
-        raise InputError(f"max_tokens is {wanted}; a number from 4 to {model.max_tokens} was expected for this model.")
-    return wanted

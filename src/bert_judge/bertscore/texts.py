@@ -1,4 +1,4 @@
-"""From a text to the tokens that BERTScore compares."""
+"""Tokenising texts for BERTScore."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from bert_judge.encoder.models import tokenizer_class
 from bert_judge.records import Tokens
 
 _PREFIXING_CLASSES = frozenset(["RobertaTokenizer", "GPT2Tokenizer"])
-# The architectures whose tokenizer is of such a class where the model's files name none.
+# The architectures whose tokenizer has such a class if the model's files name none.
 _PREFIXING_TYPES = frozenset(["roberta", "gpt2", "data2vec-text", "ibert", "roberta-prelayernorm"])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Text:
-    """A tokenised text. `counted` is true for its own tokens and false for those that the tokenizer put around it.
+    """A tokenised text. `counted` is true for the tokens of the text and false for those that the tokenizer added.
 
-    `cut` is the number of characters that did not fit into the model's input. `unknown`: all its own tokens stand for
-    what the model does not know, so that it is the same to the model as any other such text.
+    `cut` is the number of characters that did not fit into the model's input. `unknown` says that the text consists of
+    unknown tokens, so that it looks like any other such text to the model.
     """
 
     tokens: Tokens
@@ -35,10 +35,10 @@ class Text:
 
 
 class TextReader:
-    """Tokenises texts of at most `limit` tokens; what is longer loses its end.
+    """Tokenises texts; those of more than `limit` tokens lose their end.
 
-    A special token that stands in a text is plain text, unless `parse_specials`. With `prefix_space` a text is read as
-    if a space stood before it, as RoBERTa's words have it. The tokenizer is this reader's own from here on.
+    A special token written in a text is plain text, unless `parse_specials`. With `prefix_space` a text is read with a
+    space before it, as words have in RoBERTa. The reader changes the settings of `tokenizer`.
     """
 
     def __init__(self, tokenizer: Tokenizer, limit: int, prefix_space: bool, parse_specials: bool) -> None:
@@ -47,57 +47,50 @@ class TextReader:
         tokenizer.encode_special_tokens = not parse_specials
         self._tokenizer = tokenizer
         self._prefix = " " if prefix_space else ""
-        self._unknown = _unknown_ids(tokenizer)
+        unknown = getattr(tokenizer.model, "unk_token", None)  # None if texts are read byte by byte
+        self._unknown: int | None = tokenizer.token_to_id(unknown) if unknown else None
         self.vocabulary = max(tokenizer.get_vocab().values()) + 1  # ids may have gaps
 
     def read(self, texts: Sequence[str]) -> list[Text]:
         """The tokens of each text."""
-        shown = [self._prefix + stripped if (stripped := text.strip()) else "" for text in texts]
+        stripped = [self._prefix + text.strip() if text.strip() else "" for text in texts]
         try:
-            encodings = self._tokenizer.encode_batch_fast(shown)
+            encodings = self._tokenizer.encode_batch_fast(stripped)
         except TypeError:  # half of a surrogate pair, which UTF-8 can't express
-            shown = [text.encode(errors="replace").decode() for text in shown]
-            encodings = self._tokenizer.encode_batch_fast(shown)
-        return [self._text(text, encoding) for text, encoding in zip(shown, encodings, strict=True)]
+            stripped = [text.encode(errors="replace").decode() for text in stripped]
+            encodings = self._tokenizer.encode_batch_fast(stripped)
+        return [self._text(text, encoding) for text, encoding in zip(stripped, encodings, strict=True)]
 
     def decode(self, ids: Sequence[int]) -> str:
-        """The text of some tokens in a row."""
+        """The text of consecutive tokens."""
         return str(self._tokenizer.decode(ids, skip_special_tokens=False))
 
     def _text(self, text: str, encoding: Encoding) -> Text:
         counted = np.array(encoding.special_tokens_mask, dtype=np.int8) == 0
         cut = 0
-        if encoding.overflowing:  # rare; encode_batch_fast gives no offsets
+        if encoding.overflowing:  # rare; encoded again, since encode_batch_fast gives no offsets
             cut = len(text) - max(end for _, end in self._tokenizer.encode(text).offsets)
-        tokens = [token for token, own in zip(encoding.ids, counted, strict=True) if own]
-        unknown = bool(tokens) and self._unknown.issuperset(tokens)
+        ids = np.array(encoding.ids, dtype=np.int64)[counted]
+        unknown = self._unknown is not None and bool(len(ids)) and bool((ids == self._unknown).all())
         return Text(Tokens(tuple(encoding.ids)), counted, cut, unknown)
-
-
-def _unknown_ids(tokenizer: Tokenizer) -> frozenset[int]:
-    """The id of the token for what is not in the vocabulary; none where texts are read by their bytes."""
-    name = getattr(tokenizer.model, "unk_token", None)
-    number = tokenizer.token_to_id(name) if name else None
-    return frozenset() if number is None else frozenset((number,))
 
 
 def has_prefix_space(folder: Path, config: Mapping[str, Any]) -> bool:
     """Whether bert-score puts a space before a text, as it does for two classes of (slow) tokenizers.
 
-    The class is what the model's files name; where they name none, that of its architecture.
+    The class is named in the model's files, or else follows from the architecture.
     """
-    named = tokenizer_class(folder, config)
-    return named in _PREFIXING_CLASSES if named else config.get("model_type") in _PREFIXING_TYPES
+    name = tokenizer_class(folder, config)
+    return name in _PREFIXING_CLASSES if name else config.get("model_type") in _PREFIXING_TYPES
 
 
 def tokenizer_of_bert_score(model: Model) -> tuple[Tokenizer, list[int]]:
-    """The tokenizer that transformers makes by its class, and the ids that bert-score gives no weight.
+    """The tokenizer as transformers makes it by its class, and the ids that bert-score gives no weight.
 
-    Some classes build their own rules and leave those of tokenizer.json unread. The ids are of [CLS] and [SEP], and
-    of no other special token.
+    Some classes build their own rules instead of reading tokenizer.json. The ids are those of [CLS] and [SEP] alone.
     """
     from transformers import AutoTokenizer
 
-    found = AutoTokenizer.from_pretrained(model.folder)
-    ends = [token for token in (found.cls_token_id, found.sep_token_id) if token is not None]
-    return getattr(found, "backend_tokenizer", model.tokenizer), ends
+    tokenizer = AutoTokenizer.from_pretrained(model.folder)
+    ends = [token for token in (tokenizer.cls_token_id, tokenizer.sep_token_id) if token is not None]
+    return getattr(tokenizer, "backend_tokenizer", model.tokenizer), ends

@@ -137,8 +137,7 @@ def _baseline(options: Mapping[str, Any]) -> str:
     if not output.parent.is_dir():
         raise InputError(f"there is no folder {output.parent} for the baseline; make it first.")
     texts = read_lines(options["ref"][0])
-    from bert_judge.bertscore.baseline import measure_baseline, write_baseline
-    from bert_judge.bertscore.defaults import choose_layer
+    from bert_judge.bertscore.defaults import choose_layer, measure_baseline, write_baseline
 
     scorer = make_scorer(options, all_layers=True)
     rows = measure_baseline(scorer, texts, options["pairs"], options["seed"], progress=sys.stderr.isatty())

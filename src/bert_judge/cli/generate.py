@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from bert_judge.cli import log_shown, note, progress_bar, run, say
 from bert_judge.cli.flags import Parser, options_from
 from bert_judge.cli.tasking import TaskOptions, read_tasks
-from bert_judge.generators import KeptGenerator, Options, make_generator
+from bert_judge.generators import GeneratorOptions, KeptGenerator, make_generator
 from bert_judge.paths import settings_suffix
 from bert_judge.pipeline import generate_candidates
 from bert_judge.records import Reply, Sampling
@@ -49,7 +49,7 @@ def main(arguments: Sequence[str]) -> int:
     options, sampling, generator_options = (
         options_from(GenerateOptions, values),
         options_from(Sampling, values),
-        options_from(Options, values),
+        options_from(GeneratorOptions, values),
     )
     output_dir = check_folder(options.output_dir)
     for name, backends in generator_options.unused_by(options.backend).items():
@@ -92,7 +92,7 @@ def _parse(arguments: Sequence[str]) -> dict[str, Any]:
     parser.flags("what is answered, by what", GenerateOptions)
     parser.flags("which tasks", TaskOptions)
     parser.flags("sampling", Sampling)
-    parser.flags("the backend", Options)
+    parser.flags("the backend", GeneratorOptions)
     return parser.parse(arguments)
 
 

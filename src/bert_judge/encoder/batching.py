@@ -14,7 +14,7 @@ from bert_judge.records import Tokens
 T = TypeVar("T")
 
 WINDOW = 1024
-"""Rows that are sorted by length together, and held, on a processor."""
+"""How many rows are held and sorted by length together, on a processor."""
 
 _SPREAD = 0.9
 
@@ -28,7 +28,7 @@ class Batch(NamedTuple):
     types: NDArray[np.int64]
 
     def arrays(self, names: Sequence[str]) -> list[NDArray[np.int64]]:
-        """The arrays of these names, as the model's inputs are called."""
+        """The arrays with these names of the model's inputs."""
         arrays = {"input_ids": self.ids, "attention_mask": self.mask, "token_type_ids": self.types}
         return [arrays[name] for name in names]
 
@@ -37,17 +37,16 @@ class Batch(NamedTuple):
         middle = len(self.rows) // 2
         return self._part(slice(middle)), self._part(slice(middle, None))
 
-    def _part(self, part: slice) -> Batch:
-        return Batch(self.rows[part], self.ids[part], self.mask[part], self.types[part])
+    def _part(self, rows: slice) -> Batch:
+        return Batch(self.rows[rows], self.ids[rows], self.mask[rows], self.types[rows])
 
 
 def windows(
     items: Iterable[T], weight: Callable[[T], int], max_weight: int, first: int, last: int
 ) -> Iterator[list[T]]:
-    """Cut a stream into lists: `first` items, so that results can come soon, then ever more, up to `last`.
+    """Cut a stream into lists of `first` items (so that results come soon), twice as many, and so on up to `last`.
 
-    Within a window items are sorted and packed; the whole stream is never held. A window ends early where the weights
-    of its items (characters, say) reach `max_weight`.
+    A list ends early once the weights of its items (characters, say) reach `max_weight`.
     """
     size = first
     window: list[T] = []
@@ -74,14 +73,13 @@ def pack(
 ) -> list[Batch]:
     """Batches of at most `batch_tokens` tokens, padding included, and `batch_size` rows; the longest inputs first.
 
-    Longest first, so that a batch that is too large for the memory shows at once. An input longer than `batch_tokens`
-    is a batch of its own. Lengths are rounded up to a multiple of `multiple`, but not over `max_tokens`, where the
-    model's positions end. A batch of `least` tokens (None: as many as fit) ends where inputs are shorter than nine
-    tenths of its longest, so that little of a large batch is padding. Inputs that would fill fewer than `at_once`
-    batches are divided among so many: else some of the cores would have nothing to do.
+    Longest first, so that lack of memory shows at once. An input longer than `batch_tokens` is a batch by itself.
+    Lengths are rounded up to a multiple of `multiple`, but not above `max_tokens`, where the model's positions end. A
+    batch that has `least` tokens (None: is full) ends where inputs are shorter than nine tenths of its longest, to save
+    padding. Inputs that would fill fewer than `at_once` batches are divided among that many, to use all cores.
     """
     if at_once > 1:
-        tokens = sum(-(-len(each.ids) // multiple) * multiple for each in inputs)
+        tokens = sum(-(-len(tokens.ids) // multiple) * multiple for tokens in inputs)
         batch_tokens = min(batch_tokens, -(-tokens // at_once))
     order = sorted(range(len(inputs)), key=lambda i: (-len(inputs[i].ids), inputs[i].ids))
     batches = []
@@ -100,7 +98,7 @@ def pack(
 
 
 def pad(rows: tuple[int, ...], inputs: Sequence[Tokens], width: int, pad_id: int) -> Batch:
-    """Inputs as one batch of `width` tokens; token types are 0 where an input has none."""
+    """Inputs as one batch, `width` tokens wide; token types are 0 if an input has none."""
     ids = np.full((len(inputs), width), pad_id, dtype=np.int64)
     mask, types = np.zeros_like(ids), np.zeros_like(ids)
     for row, tokens in enumerate(inputs):

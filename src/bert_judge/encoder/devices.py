@@ -1,4 +1,4 @@
-"""What this machine computes on, and in which type it is fastest."""
+"""The devices of this machine, and the fastest number type on each."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def choose_device(device: str) -> torch.device:
-    """A device of PyTorch; "auto" is an accelerator if there is one. Raises InputError where it can't be used."""
+    """A device of PyTorch; "auto" is an accelerator if there is one. Raises InputError if it can't be used."""
     import torch
 
     if device == "auto":
@@ -40,7 +40,7 @@ def fastest_dtype(device: torch.device) -> str:
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Whether a device lacks memory: CUDA has an exception of its own for it; others say it in words."""
+    """Whether an error means that memory ran out: only CUDA has its own exception; others have only a message."""
     return any(words in str(error) for words in ("out of memory", "can't allocate memory"))
 
 
@@ -62,9 +62,9 @@ def has_int8_products() -> bool:
 
 @cache
 def hides_amx() -> bool:
-    """Whether this is a virtual machine that hides AMX from an Intel processor.
+    """Whether this is a virtual machine that hides AMX of an Intel processor.
 
-    What is left there for bfloat16, AVX-512 BF16, takes 1.6 times as long as float32.
+    bfloat16 is then left to AVX-512 BF16, which takes 1.6 times as long as float32.
     """
     try:
         flags = re.search("^flags.*$", Path("/proc/cpuinfo").read_text(encoding="utf-8"), re.MULTILINE)

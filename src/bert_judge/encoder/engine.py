@@ -1,4 +1,4 @@
-"""One way from token ids to logits or hidden states, whatever the runtime: deduplicate, sort, pack, run, reorder."""
+"""From token ids to logits or hidden states on any runtime: deduplicate, sort, pack, run, reorder."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Literal, Protocol, get_args
+from typing import TYPE_CHECKING, Final, Literal, Protocol, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,6 @@ from bert_judge.encoder.models import (
     max_input_tokens,
     read_config,
 )
-from bert_judge.encoder.output import LOGITS, Output
 from bert_judge.errors import InputError, MissingExtraError, ModelError
 from bert_judge.records import Tokens
 
@@ -40,14 +39,37 @@ if TYPE_CHECKING:
 Values = NDArray[np.float32]
 RuntimeName = Literal["auto", "torch", "openvino"]
 _DTYPES = ("auto", "float32", "bfloat16", "float16")
-_ENTRY = 256  # bytes that a remembered output takes besides its numbers
+_ENTRY_BYTES = 256  # of a cached output, besides its numbers
+
+
+@dataclass(frozen=True, slots=True)
+class Hidden:
+    """The hidden states of an input's tokens after `layer` layers (0: the embeddings), or of all layers (None).
+
+    Some models (T5, mBART, ModernBERT, EuroBERT) end with a norm. It is applied to the layer that is read; of all
+    layers, to each, so that a layer is the same either way. With `final_norm=False` the inner layers of all layers stay
+    as they are within the model.
+    """
+
+    layer: int | None
+    final_norm: bool = True
+
+    def __str__(self) -> str:
+        if self.layer is not None:
+            return f"layer{self.layer}"
+        return "layers" if self.final_norm else "rawlayers"
+
+
+LOGITS: Final = "logits"
+Output = Literal["logits"] | Hidden
+"""What is read of an encoder: the logits of its classification head, or hidden states."""
 
 
 class Runtime(Protocol):
-    """Something that runs an encoder on batches, `at_once` of them at a time.
+    """Runs an encoder on batches, `at_once` of them at a time.
 
-    `name` (with its version), `device` and `dtype` say what ran. A batch of `least_tokens` may end where shorter inputs
-    begin (None: none does); `window` is how many rows are sorted by length together.
+    `name` (with its version), `device` and `dtype` say what ran. A batch of at least `least_tokens` ends where much
+    shorter inputs begin (None: only where it is full); `window` is how many rows are sorted by length together.
     """
 
     name: str
@@ -66,7 +88,7 @@ class Runtime(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """An encoder that is ready to run; `max_tokens` is its limit, `hashes` are those of `models.model_hashes`."""
+    """A loaded encoder; `max_tokens` is its longest input, `hashes` come from `models.model_hashes`."""
 
     folder: Path
     output: Output
@@ -80,8 +102,8 @@ class Model:
 class Engine:
     """Runs inputs through a runtime. Identical inputs are computed once, also across calls.
 
-    `batch_tokens` bounds a batch in tokens (None: what suits the runtime), `batch_size` in rows, `memory` the bytes of
-    the newest outputs that are kept, for files in which texts are repeated.
+    `batch_tokens` is the most tokens in a batch (None: what suits the runtime), `batch_size` the most rows. The newest
+    outputs are cached in up to `memory` bytes, for files in which texts repeat.
     """
 
     def __init__(
@@ -100,16 +122,16 @@ class Engine:
         self._batch_tokens = batch_tokens or model.runtime.batch_tokens
         self._batch_size = batch_size
         self._memory = memory
-        self._known: dict[bytes, Values] = {}
-        self._bytes = 0
+        self._cache: dict[bytes, Values] = {}
+        self._cache_bytes = 0
         self._lock = Lock()  # a runtime runs one call at a time
         self._process = os.getpid()
 
     def run(self, inputs: Sequence[Tokens], batch_size: int | None = None) -> list[Values]:
-        """The output of each input, in the order of the inputs; `batch_size` caps the rows of a batch for this call.
+        """The output of each input, in the order of the inputs; `batch_size` is the most rows of a batch in this call.
 
-        Logits have one axis. Hidden states are tokens by dimensions, or tokens by layers by dimensions. Raises
-        ModelError in a forked copy of the process, which has none of the threads that the model computes with.
+        Logits have one axis; hidden states are tokens by dimensions, or tokens by layers by dimensions. Raises
+        ModelError in a forked process, which lacks the threads that the model computes with.
         """
         if os.getpid() != self._process:
             raise ModelError(
@@ -118,21 +140,20 @@ class Engine:
             )
         keys = [_key(tokens) for tokens in inputs]
         with self._lock:
-            new = {key: tokens for key, tokens in zip(keys, inputs, strict=True) if key not in self._known}
-            outputs = {key: self._known[key] for key in keys if key not in new}
-            fresh = dict(zip(new, self._compute(list(new.values()), batch_size or self._batch_size), strict=True))
-            self._remember(fresh)
-        outputs |= fresh
+            new = {key: tokens for key, tokens in zip(keys, inputs, strict=True) if key not in self._cache}
+            outputs = {key: self._cache[key] for key in keys if key not in new}
+            computed = dict(zip(new, self._compute(list(new.values()), batch_size or self._batch_size), strict=True))
+            self._add_to_cache(computed)
+        outputs |= computed
         return [outputs[key] for key in keys]
 
     def forget(self) -> None:
-        """Drop the outputs that are kept."""
+        """Empty the cache."""
         with self._lock:
-            self._known.clear()
-            self._bytes = 0
+            self._cache.clear()
+            self._cache_bytes = 0
 
     def _compute(self, inputs: Sequence[Tokens], batch_size: int | None) -> list[Values]:
-        """The outputs of inputs that are all different."""
         model, runtime = self._model, self._model.runtime
         batches = pack(
             inputs,
@@ -144,30 +165,25 @@ class Engine:
             runtime.at_once,
             runtime.least_tokens,
         )
-        done: dict[int, Values] = {}
+        outputs: dict[int, Values] = {}
         for batch, output in runtime.run(batches):
             for row, values in zip(batch.rows, output, strict=True):
-                own = values if model.output == LOGITS else values[: len(inputs[row].ids)]
-                done[row] = own.copy()  # a view would keep the whole batch
-        return [done[row] for row in range(len(inputs))]
+                unpadded = values if model.output == LOGITS else values[: len(inputs[row].ids)]
+                outputs[row] = unpadded.copy()  # a view would keep the whole batch in memory
+        return [outputs[row] for row in range(len(inputs))]
 
-    def _remember(self, fresh: dict[bytes, Values]) -> None:
-        """Keep the newest outputs; the oldest go."""
-        self._known.update(fresh)
-        self._bytes += sum(_size(values) for values in fresh.values())
-        oldest = iter(list(self._known)) if self._bytes > self._memory else iter(())
-        while self._bytes > self._memory:
-            self._bytes -= _size(self._known.pop(next(oldest)))
-
-
-def _size(values: Values) -> int:
-    return values.nbytes + _ENTRY
+    def _add_to_cache(self, outputs: dict[bytes, Values]) -> None:
+        self._cache.update(outputs)
+        self._cache_bytes += sum(values.nbytes + _ENTRY_BYTES for values in outputs.values())
+        oldest = iter(list(self._cache)) if self._cache_bytes > self._memory else iter(())
+        while self._cache_bytes > self._memory:
+            self._cache_bytes -= self._cache.pop(next(oldest)).nbytes + _ENTRY_BYTES
 
 
 def _key(tokens: Tokens) -> bytes:
-    """Sixteen bytes that stand for an input: what is remembered of it must be small."""
-    text = array("i", tokens.ids + (tokens.types or ()))
-    return hashlib.blake2b(text.tobytes(), digest_size=16).digest()
+    """A digest of 16 bytes, so that the cache need not hold the inputs."""
+    numbers = array("i", tokens.ids + (tokens.types or ()))
+    return hashlib.blake2b(numbers.tobytes(), digest_size=16).digest()
 
 
 def load_model(
@@ -181,15 +197,15 @@ def load_model(
 ) -> Model:
     """Load an encoder for scoring: with its classification head, or for the hidden states that `output` names.
 
-    `runtime="auto"` takes OpenVINO on a processor where it is installed and knows the architecture, else PyTorch;
-    `device="auto"` an accelerator if there is one; `dtype="auto"` the fastest that the device computes natively
-    (bfloat16, else float32). An int8 judge, which `encoder.quantization` made, runs on OpenVINO alone. Raises
+    `runtime="auto"` is OpenVINO on a processor where it is installed and supports the architecture, else PyTorch;
+    `device="auto"` is an accelerator if there is one; `dtype="auto"` is the fastest that the device computes natively
+    (bfloat16, else float32). An int8 judge, made by `openvino_runtime.write_int8`, runs on OpenVINO alone. Raises
     ModelError, InputError or MissingExtraError with what to do.
     """
     dtypes = (*_DTYPES, "int8") if output == LOGITS else _DTYPES
-    for option, value, known in (("dtype", dtype, dtypes), ("runtime", runtime, get_args(RuntimeName))):
-        if value not in known:
-            raise InputError(f"{option} is {value!r}; one of {', '.join(known)} was expected.")
+    for option, value, choices in (("dtype", dtype, dtypes), ("runtime", runtime, get_args(RuntimeName))):
+        if value not in choices:
+            raise InputError(f"{option} is {value!r}; one of {', '.join(choices)} was expected.")
     folder = find_model(path, trust_remote_code)
     config = read_config(folder)
     hashes = checked_hashes(folder)
@@ -200,9 +216,9 @@ def load_model(
         return make_encoder(folder, output, trust_remote_code)
 
     if is_int8(folder):
-        found = _load_int8(folder, output, runtime, device, dtype)
+        loaded = _load_int8(folder, output, runtime, device, dtype)
     else:
-        found = _load_runtime(make, converted_name(hashes, output), config.get("model_type"), runtime, device, dtype)
+        loaded = _load_runtime(make, converted_name(hashes, output), config.get("model_type"), runtime, device, dtype)
     return Model(
         folder=folder,
         output=output,
@@ -210,23 +226,22 @@ def load_model(
         max_tokens=max_input_tokens(config),
         pad_id=int(config.get("pad_token_id") or 0),
         hashes=hashes,
-        runtime=found,
+        runtime=loaded,
     )
 
 
 def converted_name(hashes: Mapping[str, str], output: Output) -> str:
-    """The name of a model's converted form in the cache."""
+    """The name under which OpenVINO's form of a model is cached."""
     return f"{hashes['weights']}-{output}"
 
 
 def _load_int8(folder: Path, output: Output, runtime: RuntimeName, device: str, dtype: str) -> Runtime:
     if output != LOGITS:
-        raise ModelError(f"{folder} is an int8 judge, without hidden states to compare; name the judge it was made of.")
+        raise ModelError(f"{folder} is an int8 judge, which has no hidden states; name the judge it was made of.")
     if runtime == "torch" or device not in ("auto", "cpu") or dtype not in ("auto", "int8"):
-        asked = f"runtime {runtime}, device {device}, dtype {dtype}"
         raise InputError(
-            f"{folder} is an int8 judge, which OpenVINO runs on the processor, but {asked} were asked for; leave them "
-            "out, or name the judge it was made of."
+            f"{folder} is an int8 judge, which only runs on OpenVINO on the processor, but runtime {runtime}, device "
+            f"{device}, dtype {dtype} were asked for; leave them out, or name the judge it was made of."
         )
     if not _has_openvino():
         raise MissingExtraError(f"{folder}, an int8 judge,", "openvino", "cpu")
@@ -239,16 +254,14 @@ def _load_runtime(
     make: Callable[[], Encoder], name: str, architecture: str | None, runtime: RuntimeName, device: str, dtype: str
 ) -> Runtime:
     if dtype == "int8":
-        raise InputError(
-            "the dtype int8 is of judges made for it: make one of this judge with bert_judge.judges.quantize."
-        )
+        raise InputError("this judge is not in int8; make one from it with bert_judge.judges.quantize.")
     if runtime == "openvino" and not _has_openvino():
         raise MissingExtraError("the runtime openvino", "openvino", "cpu")
     if _has_openvino() and runtime != "torch" and device in ("auto", "cpu"):
         from bert_judge.encoder.openvino_runtime import ARCHITECTURES, OpenVinoRuntime, read_converted
 
-        wanted = runtime == "openvino" or architecture in ARCHITECTURES
-        if wanted and (device == "cpu" or runtime == "openvino" or not _accelerator_in_sight()):
+        asked_for = runtime == "openvino"
+        if asked_for or (architecture in ARCHITECTURES and (device == "cpu" or not _has_accelerator())):
             return OpenVinoRuntime(lambda core: read_converted(core, make, name), dtype)
     from bert_judge.encoder.torch_runtime import TorchRuntime
 
@@ -259,7 +272,7 @@ def _has_openvino() -> bool:
     return importlib.util.find_spec("openvino") is not None
 
 
-def _accelerator_in_sight() -> bool:
-    """Whether PyTorch has an accelerator. It takes seconds to import, so it is asked only where there may be one."""
-    signs = (Path("/dev/nvidiactl").exists(), Path("/dev/kfd").exists(), shutil.which("nvidia-smi") is not None)
-    return (sys.platform == "darwin" or any(signs)) and choose_device("auto").type != "cpu"
+def _has_accelerator() -> bool:
+    """Whether PyTorch can use an accelerator. Importing it takes seconds, so look for signs of one first."""
+    drivers = (Path("/dev/nvidiactl").exists(), Path("/dev/kfd").exists(), shutil.which("nvidia-smi") is not None)
+    return (sys.platform == "darwin" or any(drivers)) and choose_device("auto").type != "cpu"

@@ -1,4 +1,4 @@
-"""Finding and loading models and tokenizers: safetensors only, and no remote code unless it is allowed."""
+"""Finding and loading models and tokenizers: safetensors only, and no remote code unless allowed."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ STARTER = "starter"
 STARTER_FOLDER = Path(__file__).parents[1] / STARTER
 
 JUDGE_CONFIG = "judge.json"
-"""The file beside a judge's weights that says how they are used: see `prompt.JudgeConfig`."""
+"""The file beside a judge's weights with its settings: see `bert_judge.reading.JudgeConfig`."""
 
 INT8 = ("int8.xml", "int8.bin")
-"""The graph of an int8 judge and its weights, in place of safetensors: see `encoder.quantization`."""
+"""The graph of an int8 judge and its weights, in place of safetensors: see `openvino_runtime.write_int8`."""
 
 _FILES = ("*.json", "*.safetensors", "*.model", "*.txt", "*.jinja", *INT8)  # fetched from the Hub: no pickles, no code
 _COMMIT = re.compile("[0-9a-f]{40}")
@@ -42,50 +42,49 @@ _HIDDEN_DROPOUT = ("hidden_dropout_prob", "dropout", "mlp_dropout", "embedding_d
 _LAYER_COUNTS = ("encoder_layers", "num_encoder_layers", "num_hidden_layers", "n_layers", "n_layer", "num_layers")
 
 
-def find_model(path: str, with_code: bool = False, with_pickle: bool = False) -> Path:
-    """The folder of a model: a shipped one's, a folder, one under `LOCAL_MODELS_DIR`, or the Hub's (downloaded once).
+def find_model(path: str, trust_remote_code: bool = False, allow_pickle: bool = False) -> Path:
+    """The folder of a model: the starter, a folder in `LOCAL_MODELS_DIR`, any folder, or the Hub (downloaded once).
 
-    `LOCAL_MODELS_DIR` holds models under the last part of their name: `org/model` is looked for as `model`, then as
-    `org/model`. A name on the Hub may end with a revision, `org/model@REVISION`; `with_code` a model whose code would
-    run needs a commit there. A model whose weights are pickles is converted `with_pickle`, once: later its converted
-    copy is found. Raises ModelError with what was tried.
+    In `LOCAL_MODELS_DIR`, `org/model` is looked for as `model`, then as `org/model`. A name on the Hub may end with a
+    revision, `org/model@REVISION`; with `trust_remote_code` a model that brings its own code needs a commit there. If
+    the weights are pickles, `allow_pickle` converts them once, and from then on the converted copy is returned. Raises
+    ModelError with what was tried.
     """
-    folder = _located(path, with_code, with_pickle)
+    folder = _locate(path, trust_remote_code, allow_pickle)
     if pickled_weights(folder):
-        return converted(folder) or (convert(folder) if with_pickle else folder)
+        return converted(folder) or (convert(folder) if allow_pickle else folder)
     return folder
 
 
-def _located(path: str, with_code: bool, with_pickle: bool) -> Path:
+def _locate(path: str, trust_remote_code: bool, allow_pickle: bool) -> Path:
     if path == STARTER:
         return STARTER_FOLDER
     local = os.environ.get("LOCAL_MODELS_DIR")
-    tried = [Path(local) / path.rstrip("/").split("/")[-1], Path(local) / path] if local else []
-    tried.append(Path(path))
-    for folder in (each.expanduser() for each in tried):
+    places = [Path(local) / path.rstrip("/").split("/")[-1], Path(local) / path] if local else []
+    places.append(Path(path))
+    for folder in map(Path.expanduser, places):
         if folder.is_dir():
             return folder
         if folder.is_file():
             raise ModelError(f"{folder} is a file; a model's folder, a name on the Hub, or {STARTER!r} was expected.")
-    return _download(path, tried, with_code, with_pickle)
+    return _download(path, places, trust_remote_code, allow_pickle)
 
 
-def _download(path: str, tried: list[Path], with_code: bool, with_pickle: bool) -> Path:
-    """Fetch a model from the Hub into its cache."""
+def _download(path: str, tried: list[Path], trust_remote_code: bool, allow_pickle: bool) -> Path:
     from huggingface_hub import errors, snapshot_download
 
     name, _, revision = path.partition("@")
     fetch = partial(snapshot_download, name, revision=revision or None)
     try:
         folder = Path(fetch(allow_patterns=[*_FILES]))
-        if with_pickle and not any(folder.glob("*.safetensors")):
+        if allow_pickle and not any(folder.glob("*.safetensors")):
             folder = Path(fetch(allow_patterns=[*_FILES, "pytorch_model*.bin"]))
-        if not with_code or not _has_code(folder):
+        if not trust_remote_code or not _has_code(folder):
             return folder
         if not _COMMIT.fullmatch(revision):
             raise ModelError(
-                f"the model {name} brings code of its own, which runs only at a commit that you name, so that nobody "
-                f"can change it later: read the code, and give {name}@{folder.name}."
+                f"the model {name} brings its own code, which runs only at a commit that you name, so that nobody can "
+                f"change it later: read the code, and give {name}@{folder.name}."
             )
         return Path(fetch(allow_patterns=[*_FILES, "*.py"]))
     except errors.HFValidationError:
@@ -103,12 +102,12 @@ def _download(path: str, tried: list[Path], with_code: bool, with_pickle: bool) 
 
 
 def _has_code(folder: Path) -> bool:
-    """Whether code that comes with a model would run if that is allowed: transformers lacks its architecture."""
+    """Whether trusting remote code would run the model's own: transformers lacks its architecture or tokenizer."""
     from transformers import CONFIG_MAPPING
 
-    raw = read_config(folder)
-    own = "auto_map" in raw and raw.get("model_type") not in CONFIG_MAPPING
-    return own or "auto_map" in _tokenizer_config(folder)
+    config = read_config(folder)
+    unsupported = "auto_map" in config and config.get("model_type") not in CONFIG_MAPPING
+    return unsupported or "auto_map" in _tokenizer_config(folder)
 
 
 def load_hf_encoder(
@@ -122,10 +121,10 @@ def load_hf_encoder(
 ) -> PreTrainedModel:
     """Load an encoder with a two-way classification head, in evaluation mode.
 
-    `dtype` is a torch name ("float32", "bfloat16", "float16") or "auto" for that of the stored weights. With
-    `new_head` a missing head starts at random, for training; otherwise a model without a trained one is refused.
-    `trust_remote_code` permits code from the model's folder where transformers lacks the architecture; others are
-    always loaded natively. `attention_dropout` and `hidden_dropout` replace the model's own. Raises ModelError.
+    `dtype` is "float32", "bfloat16", "float16", or "auto" for that of the stored weights. With `new_head` a missing
+    head starts at random, for training; otherwise a model without a trained head is refused. `trust_remote_code` allows
+    code from the model's folder if transformers lacks the architecture; others are always loaded natively.
+    `attention_dropout` and `hidden_dropout` replace the model's own. Raises ModelError.
     """
     folder = find_model(path, trust_remote_code)
     config = load_config(folder, trust_remote_code)
@@ -149,9 +148,9 @@ def load_hf_encoder(
 
 
 def load_hf_backbone(path: str, trust_remote_code: bool = False, dtype: str = "auto") -> PreTrainedModel:
-    """Load an encoder without a head, or the encoder of an encoder-decoder model, in evaluation mode.
+    """Load an encoder without a head, or the encoder of an encoder-decoder model, in evaluation mode, for BERTScore.
 
-    Otherwise as `load_hf_encoder`. BERTScore compares its hidden states.
+    The parameters are those of `load_hf_encoder`.
     """
     folder = find_model(path, trust_remote_code)
     config = load_config(folder, trust_remote_code)
@@ -165,14 +164,14 @@ def load_hf_backbone(path: str, trust_remote_code: bool = False, dtype: str = "a
 def load_language_model(
     folder: Path, config: PretrainedConfig, dtype: str, sequence_to_sequence: bool = False
 ) -> PreTrainedModel:
-    """Load a causal language model, or a sequence-to-sequence one, in evaluation mode.
+    """Load a causal or a sequence-to-sequence language model in evaluation mode.
 
-    Raises InputError for another type, and ModelError, also for a model that was trained to fill in masks.
+    Raises InputError for an unknown dtype, and ModelError, also for a masked language model.
     """
     if dtype not in ("float32", "bfloat16", "float16"):
         raise InputError(f"dtype is {dtype!r}; 'auto', 'float32', 'bfloat16' or 'float16' was expected.")
     if any(str(name).endswith("ForMaskedLM") for name in config.architectures or ()):
-        # transformers would load it, and let every token read those after it.
+        # transformers would load it as a causal model without a causal mask.
         raise ModelError(f"{folder} is not a language model but an encoder, trained to fill in masked words.")
     auto_class = "AutoModelForSeq2SeqLM" if sequence_to_sequence else "AutoModelForCausalLM"
     model, missing = _load_weights(folder, config, auto_class, dtype)
@@ -184,7 +183,7 @@ def load_language_model(
 def _load_weights(
     folder: Path, config: PretrainedConfig, auto_class: str, dtype: str, other_shapes: bool = False
 ) -> tuple[PreTrainedModel, list[str]]:
-    """A model from safetensors, and the names of the weights that its files lack, which start at random."""
+    """A model from safetensors, and the names of weights that its files lack (initialised at random)."""
     import transformers
     from safetensors import SafetensorError
 
@@ -192,10 +191,10 @@ def _load_weights(
         raise ModelError(f"{folder} is an int8 judge, which can only be run as it is; name the judge it was made of.")
     if not list(folder.glob("*.safetensors")):
         pickles = ", ".join(sorted(file.name for file in folder.glob("*.bin")))
-        found = f"only {pickles}, a pickle that can run code" if pickles else "no weights as safetensors"
+        weights = f"only {pickles}, a pickle that can run code" if pickles else "no weights as safetensors"
         raise ModelError(
-            f"{folder} has {found}; model.safetensors was expected. --allow_pickle (allow_pickle=True) converts such a "
-            "model once: its tensors alone are read, in a process of their own."
+            f"{folder} has {weights}; model.safetensors was expected. With allow_pickle=True pickled tensors are "
+            "converted once, in a separate process that reads nothing else."
         )
     try:
         with quiet_transformers():
@@ -204,7 +203,7 @@ def _load_weights(
                 config=config,
                 dtype=dtype,
                 use_safetensors=True,
-                trust_remote_code=hasattr(config, "auto_map"),  # permission alone is no reason to run it
+                trust_remote_code=hasattr(config, "auto_map"),  # only if `load_config` needed the model's code
                 output_loading_info=True,
                 ignore_mismatched_sizes=other_shapes,
             )
@@ -219,7 +218,7 @@ def _some(names: list[str]) -> str:
 
 @contextmanager
 def quiet_transformers() -> Iterator[None]:
-    """No progress bars and no reports of transformers; what matters in them is checked here."""
+    """Silence the progress bars and load reports of transformers; this module checks the missing weights itself."""
     from transformers.utils import logging
 
     verbosity, bar = logging.get_verbosity(), logging.is_progress_bar_enabled()
@@ -234,7 +233,7 @@ def quiet_transformers() -> Iterator[None]:
 
 
 def read_config(folder: Path) -> dict[str, Any]:
-    """A model's config.json. Raises ModelError where it is missing or can't be read."""
+    """A model's config.json. Raises ModelError if it is missing or can't be read."""
     path = folder / "config.json"
     if not path.exists():
         raise ModelError(f"{folder} is not a model: it has no config.json.")
@@ -248,7 +247,7 @@ def read_config(folder: Path) -> dict[str, Any]:
 
 
 def load_config(folder: Path, trust_remote_code: bool = False) -> PretrainedConfig:
-    """Read a model's configuration, natively where transformers has the architecture."""
+    """Read a model's configuration, natively if transformers supports the architecture."""
     from transformers import CONFIG_MAPPING, AutoConfig
 
     raw = read_config(folder)
@@ -263,13 +262,13 @@ def load_config(folder: Path, trust_remote_code: bool = False) -> PretrainedConf
     if not trust_remote_code:
         raise ModelError(
             f"{folder} has the architecture {architecture!r}, which transformers lacks; "
-            "pass --trust_remote_code to run the code that comes with the model."
+            "allow the code that comes with the model (trust_remote_code=True), or use another model."
         )
     return AutoConfig.from_pretrained(folder, trust_remote_code=True)
 
 
 def _normalise_pooling(raw: dict[str, Any], path: Path) -> None:
-    """EuroBERT's remote code has `clf_pooling`; transformers has `classifier_pooling` and ignores the other."""
+    """EuroBERT's remote code calls it `clf_pooling`, which transformers ignores: there it is `classifier_pooling`."""
     remote, native = raw.pop("clf_pooling", None), raw.get("classifier_pooling")
     if remote is not None and native is not None and remote != native:
         raise ModelError(f"{path} has clf_pooling={remote!r} and classifier_pooling={native!r}; remove the wrong one.")
@@ -280,9 +279,9 @@ def _normalise_pooling(raw: dict[str, Any], path: Path) -> None:
 
 
 def load_tokenizer(folder: Path) -> Tokenizer:
-    """Read a model's fast tokenizer, without transformers where there is a tokenizer.json.
+    """Read a model's fast tokenizer, without importing transformers if there is a tokenizer.json.
 
-    Raises ModelError where it can't be read, MissingExtraError where a package for SentencePiece files is missing.
+    Raises ModelError if it can't be read, MissingExtraError if a package for SentencePiece files is missing.
     """
     from tokenizers import Tokenizer
 
@@ -306,57 +305,59 @@ def load_tokenizer(folder: Path) -> Tokenizer:
 
 
 def model_hashes(folder: Path) -> dict[str, str]:
-    """Digests of a model's `weights`, with their configuration, and of its `tokenizer`: what its scores depend on."""
-    without = [] if (folder / "tokenizer.json").exists() else ["*.model", "vocab.*", "merges.txt"]
-    tokenizer = sorted(file for pattern in ["tokenizer*.json", *without] for file in folder.glob(pattern))
+    """Digests of what scores depend on: a model's `weights`, with their configuration, and its `tokenizer`."""
+    slow = [] if (folder / "tokenizer.json").exists() else ["*.model", "vocab.*", "merges.txt"]
+    tokenizer = sorted(file for pattern in ["tokenizer*.json", *slow] for file in folder.glob(pattern))
     int8 = [folder / name for name in INT8 if is_int8(folder)]
     weights = [folder / "config.json", *int8, *sorted(folder.glob("*.safetensors"))]
     return {"weights": hash_files(weights), "tokenizer": hash_files(tokenizer)}
 
 
 def is_int8(folder: Path) -> bool:
-    """Whether a folder holds an int8 judge (`judges.quantize`)."""
+    """Whether a folder holds an int8 judge."""
     return (folder / INT8[0]).exists()
 
 
 def checked_hashes(folder: Path) -> dict[str, str]:
-    """The hashes of a model. Raises ModelError where its `judge.json` was written for other files; many say nothing."""
-    found, path = model_hashes(folder), folder / JUDGE_CONFIG
-    try:
-        recorded = json.loads(path.read_text(encoding="utf-8")).get("hashes") or {}
-    except (OSError, ValueError, AttributeError):
-        return found  # it has none, or one that can't be read, which is said where that is needed
-    for name, digest in found.items():
+    """The hashes of a model. Raises ModelError if its `judge.json` records other ones; many record none."""
+    hashes = model_hashes(folder)
+    recorded = read_object(folder / JUDGE_CONFIG).get("hashes") or {}
+    for name, digest in hashes.items():
         if recorded.get(name, digest) != digest:
             raise ModelError(
                 f"the files of the {name} in {folder} are not those that its {JUDGE_CONFIG} was written for ({digest}, "
                 f"not {recorded[name]}): a file is damaged, or was changed. Fetch the model again; if you changed it "
                 f'yourself, remove "hashes" from {JUDGE_CONFIG}.'
             )
-    return found
+    return hashes
 
 
 def tokenizer_class(folder: Path, config: Mapping[str, Any]) -> str | None:
-    """The class of a model's tokenizer by its files, without "Fast" at its end; None where they name none.
+    """The tokenizer's class by the model's files, without "Fast"; None if they name none.
 
-    "TokenizersBackend", which transformers 5 writes, does not count.
+    "TokenizersBackend", which transformers 5 writes, counts as none.
     """
-    named = _tokenizer_config(folder).get("tokenizer_class") or config.get("tokenizer_class")
-    return None if named in (None, "TokenizersBackend") else str(named).removesuffix("Fast")
+    name = _tokenizer_config(folder).get("tokenizer_class") or config.get("tokenizer_class")
+    return None if name in (None, "TokenizersBackend") else str(name).removesuffix("Fast")
 
 
 def tokenizer_limit(folder: Path) -> int | None:
-    """The longest input in tokens by the tokenizer's configuration; None where it has no real limit."""
+    """The longest input in tokens by the tokenizer's configuration; None if it has no real limit."""
     limit = _tokenizer_config(folder).get("model_max_length")
     return limit if isinstance(limit, int) and 0 < limit < 1 << 24 else None  # 1e30 means none
 
 
 def _tokenizer_config(folder: Path) -> dict[str, Any]:
+    return read_object(folder / "tokenizer_config.json")
+
+
+def read_object(path: Path) -> dict[str, Any]:
+    """The JSON object in a file; empty if the file is missing, damaged or holds something else."""
     try:
-        found = json.loads((folder / "tokenizer_config.json").read_text(encoding="utf-8"))
+        value = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return value if isinstance(value, dict) else {}
 
 
 def max_input_tokens(config: Mapping[str, Any]) -> int:
@@ -366,19 +367,28 @@ def max_input_tokens(config: Mapping[str, Any]) -> int:
     """
     limit = config.get("max_position_embeddings") or config.get("n_positions")
     if not isinstance(limit, int) or limit <= 0:
-        return 512  # models with relative positions (T5 …) have no limit, and are trained with this one
+        return 512  # models with relative positions (T5 …) have no limit, but are trained on inputs of this length
     if config.get("model_type") in _OFFSET_POSITIONS:
         return limit - int(config.get("pad_token_id") or 0) - 1
     return limit
 
 
-def unlimited_input(config: Mapping[str, Any]) -> bool:
-    """Whether a model's positions are relative, so that it also reads inputs longer than `max_input_tokens`."""
-    return config.get("model_type") in _RELATIVE_POSITIONS
+def choose_limit(asked: int | None, config: Mapping[str, Any], default: int, least: int) -> int:
+    """The longest input in tokens: what the user asked for, else `default`.
+
+    Models with relative positions also read inputs longer than `max_input_tokens`. Raises InputError below `least` and
+    above what the model can read.
+    """
+    if asked is None:
+        return default
+    limit = max_input_tokens(config)
+    if asked < least or (asked > limit and config.get("model_type") not in _RELATIVE_POSITIONS):
+        raise InputError(f"max_tokens is {asked}; a number from {least} to {limit} was expected for this model.")
+    return asked
 
 
 def count_layers(config: Mapping[str, Any]) -> int:
-    """How many layers an encoder has (in an encoder-decoder model, its encoder), by its config.json."""
+    """The number of layers of an encoder (of an encoder-decoder model, its encoder), by its config.json."""
     for layers in map(config.get, _LAYER_COUNTS):
         if isinstance(layers, int):
             return layers
@@ -386,7 +396,7 @@ def count_layers(config: Mapping[str, Any]) -> int:
 
 
 def hash_files(files: Iterable[Path]) -> str:
-    """Twelve hexadecimal digits for the content of files, in their order."""
+    """Twelve hexadecimal digits for the content of files, in this order."""
     digest = hashlib.sha256()
     for file in files:
         with file.open("rb") as content:

@@ -1,4 +1,4 @@
-"""What a runtime runs: a PyTorch module from token ids to what is asked for, logits or hidden states."""
+"""The PyTorch modules that runtimes run: token ids in, logits or hidden states out."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 import torch
 from torch import nn
 
+from bert_judge.encoder.engine import LOGITS, Hidden, Output
 from bert_judge.encoder.models import count_layers, load_hf_backbone, load_hf_encoder
-from bert_judge.encoder.output import LOGITS, Hidden, Output
 from bert_judge.errors import ModelError
 
 _HEAD_READS_FIRST_TOKEN = frozenset(["bert", "roberta", "xlm-roberta"])
@@ -18,7 +18,7 @@ _FINAL_NORMS = ("final_layer_norm", "final_norm", "layer_norm", "norm")  # T5; M
 
 
 class Encoder(nn.Module):
-    """Takes the arrays that `inputs` names, rows by tokens each; `read` takes what is wanted out of what comes out."""
+    """Takes the arrays named in `inputs`, each rows by tokens; `read` picks the tensor from the model's output."""
 
     def __init__(self, model: Any, read: Callable[[Any], torch.Tensor], **flags: bool) -> None:
         super().__init__()
@@ -31,9 +31,9 @@ class Encoder(nn.Module):
         return self._read(self._model(**dict(zip(self.inputs, inputs, strict=True)), **self._flags))
 
     def avoid_empty_attention(self) -> None:
-        """Let padding far from any token attend to something: OpenVINO makes NaN of attention to nothing.
+        """Use plain attention in models with sliding windows (ModernBERT).
 
-        It happens in sliding windows (ModernBERT). The plain implementation of attention has no such case.
+        There, padding far from any token attends to nothing, of which OpenVINO's fused attention makes NaN.
         """
         if "sliding_attention" in (getattr(self._model.config, "layer_types", None) or ()):
             self._model.set_attn_implementation("eager")
@@ -43,22 +43,22 @@ def make_encoder(folder: Path, output: Output, trust_remote_code: bool) -> Encod
     """Load the model of a folder in float32, for one kind of output."""
     if output == LOGITS:
         model = first_token_only(load_hf_encoder(str(folder), trust_remote_code, "float32"))
-        return Encoder(model, lambda found: found.logits)
+        return Encoder(model, lambda output: output.logits)
     model = load_hf_backbone(str(folder), trust_remote_code, "float32")
     if output.layer is None:
         return Encoder(model, _all_layers(model, output), output_hidden_states=True)
     if output.layer == 0 and model.config.model_type == "deberta-v2":  # transformers fails where it has no layer
         cut_layers(model, 1)
-        return Encoder(model, lambda found: found.hidden_states[0], output_hidden_states=True)
+        return Encoder(model, lambda output: output.hidden_states[0], output_hidden_states=True)
     cut_layers(model, output.layer)
-    return Encoder(model, lambda found: found.last_hidden_state)
+    return Encoder(model, lambda output: output.last_hidden_state)
 
 
 def first_token_only(model: Any) -> Any:
-    """Let the last layer work on the first token alone, where the head reads no other: the same logits for less.
+    """If the head reads only the first token, compute only that token in the last layer: the same logits for less.
 
-    In a judge of six layers this is a tenth of all arithmetic, also while it is trained: nothing else of the last layer
-    has a gradient. The attention still sees every token.
+    The attention still sees every token. In a model of six layers this saves a tenth of the arithmetic, also in
+    training, since the rest of the last layer has no gradient.
     """
 
     def first(_: Any, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -70,12 +70,12 @@ def first_token_only(model: Any) -> Any:
 
 
 def cut_layers(model: Any, layer: int) -> None:
-    """Drop the layers after `layer`; what the model does after its last layer (a norm, say) it then does there."""
+    """Drop the layers after `layer`; what the model does after its last layer (a norm, say) then follows `layer`."""
     layers = count_layers(model.config.to_dict())
     architecture = model.config.model_type
     if architecture == "albert":  # one layer, run again and again
         model.encoder.config.num_hidden_layers = layer
-    elif architecture in ("xlm", "flaubert"):  # each part of a layer in a list of its own
+    elif architecture in ("xlm", "flaubert"):  # each part of a layer is in its own list
         model.n_layers = layer
     else:
         stacks = (
@@ -93,11 +93,11 @@ def cut_layers(model: Any, layer: int) -> None:
 
 
 def _all_layers(model: Any, output: Hidden) -> Callable[[Any], torch.Tensor]:
-    """Stacks the hidden states of all layers, each as it would be were the model cut there."""
+    """Stacks the hidden states of all layers, each as if the model were cut there."""
     norm = next((getattr(model, name) for name in _FINAL_NORMS if hasattr(model, name)), None)
 
-    def read(found: Any) -> torch.Tensor:
-        *inner, last = found.hidden_states  # the model has given the last one its norm
+    def read(model_output: Any) -> torch.Tensor:
+        *inner, last = model_output.hidden_states  # the model has applied its norm to the last one
         if norm is not None and output.final_norm:
             inner = [norm(hidden) for hidden in inner]
         return torch.stack([*inner, last], dim=2)

@@ -1,4 +1,4 @@
-"""The encoder on PyTorch: any device, any architecture that transformers has."""
+"""The encoder on PyTorch: any device, any architecture of transformers."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from bert_judge.encoder.modules import Encoder
 from bert_judge.errors import ModelError
 
 _BATCH_TOKENS = {"cpu": 2_048, "mps": 16_384, "cuda": 65_536}
-_LEAST_TOKENS = {"cpu": None, "mps": 4_096, "cuda": 16_384}  # with which a device is busy
+_LEAST_TOKENS = {"cpu": None, "mps": 4_096, "cuda": 16_384}  # enough to keep a device busy
 _WINDOWS = {"cpu": WINDOW, "mps": 4 * WINDOW, "cuda": 8 * WINDOW}
 
 
 class TorchRuntime:
-    """Runs batches one after the other; one that is too large for the memory is halved until it fits.
+    """Runs batches one after the other; a batch too large for the memory is halved until it fits.
 
-    A GPU is given the next batch before it has finished the last one, and nobody waits for a batch but whoever takes
-    its output: inputs and outputs go through pinned memory while the GPU computes.
+    A GPU gets its next batch before it has finished the last one, and only the consumer blocks: inputs and outputs go
+    through pinned memory while the GPU computes.
     """
 
     multiple = 8
@@ -51,54 +51,55 @@ class TorchRuntime:
                 continue
             batch = pending.pop()
             try:
-                started = self._start(batch)
+                output = self._start(batch)
             except (torch.OutOfMemoryError, RuntimeError) as error:
                 if not is_out_of_memory(error):
                     raise
-                started = None
-            if started is not None:
-                in_flight.append((batch, started))
-            elif in_flight:  # their memory is free once they are through
+            else:
+                in_flight.append((batch, output))
+                continue
+            # Outside the `except`, whose traceback keeps the tensors of the failed pass alive.
+            if in_flight:  # finish these first: they hold memory
                 pending.append(batch)
-                yield from ((own, output()) for own, output in in_flight)
+                yield from ((earlier, output()) for earlier, output in in_flight)
                 in_flight.clear()
-            else:  # out here the failed pass holds no memory any more
-                pending.extend(reversed(self._smaller(batch)))
+            else:
+                pending.extend(reversed(self._halves(batch)))
 
     def _start(self, batch: Batch) -> Callable[[], NDArray[np.float32]]:
-        """Have a batch computed; returns what waits for its output."""
+        """Start computing a batch; returns a function that waits for the output."""
         inputs = [torch.from_numpy(array) for array in batch.arrays(self._model.inputs)]
         if self.device != "cuda":
-            inputs = [each.to(self._device) for each in inputs]
+            inputs = [tensor.to(self._device) for tensor in inputs]
             with torch.inference_mode():
                 output = self._model(*inputs).float().cpu().numpy()
             return lambda: output
-        inputs = [each.pin_memory().to(self._device, non_blocking=True) for each in inputs]
+        inputs = [tensor.pin_memory().to(self._device, non_blocking=True) for tensor in inputs]
         with torch.inference_mode():
-            found = self._model(*inputs).float()
-            here = torch.empty(found.shape, dtype=torch.float32, pin_memory=True)
-            here.copy_(found, non_blocking=True)
-        through = torch.cuda.Event()  # type: ignore[no-untyped-call]
-        through.record(torch.cuda.current_stream(self._device))
+            on_device = self._model(*inputs).float()
+            on_host = torch.empty(on_device.shape, dtype=torch.float32, pin_memory=True)
+            on_host.copy_(on_device, non_blocking=True)
+        finished = torch.cuda.Event()  # type: ignore[no-untyped-call]
+        finished.record(torch.cuda.current_stream(self._device))
 
-        def waited() -> NDArray[np.float32]:
-            through.synchronize()
-            return here.numpy()
+        def wait() -> NDArray[np.float32]:
+            finished.synchronize()
+            return on_host.numpy()
 
-        return waited
+        return wait
 
-    def _smaller(self, batch: Batch) -> tuple[Batch, Batch]:
+    def _halves(self, batch: Batch) -> tuple[Batch, Batch]:
         rows, tokens = batch.ids.shape
         if rows == 1:
             raise ModelError(
                 f"one input of {tokens} tokens does not fit into the memory of the device {self.device!r}; "
-                "use a smaller model, --dtype bfloat16, or another --device."
+                "use a smaller model, the dtype bfloat16, or another device."
             )
         if self.device == "cuda":
             torch.cuda.empty_cache()
         warnings.warn(
             f"a batch of {rows} inputs of {tokens} tokens did not fit into memory and was halved; "
-            f"--batch_tokens {rows * tokens // 2} avoids that.",
+            f"batch_tokens={rows * tokens // 2} avoids that.",
             stacklevel=2,
         )
         return batch.halves()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bert_judge.errors import InputError, did_you_mean
-from bert_judge.generators.base import BackendGenerator, Generator, KeptGenerator, Options
+from bert_judge.generators.base import BackendGenerator, Generator, GeneratorOptions, KeptGenerator
 from bert_judge.generators.hf import HFGenerator
 from bert_judge.generators.openai import OpenAIGenerator
 from bert_judge.generators.paper import BaseGenerator
@@ -14,10 +14,10 @@ __all__ = [
     "GENERATORS",
     "BaseGenerator",
     "Generator",
+    "GeneratorOptions",
     "HFGenerator",
     "KeptGenerator",
     "OpenAIGenerator",
-    "Options",
     "VLLMGenerator",
     "make_generator",
     "vLLMGenerator",
@@ -26,14 +26,18 @@ __all__ = [
 vLLMGenerator = VLLMGenerator  # noqa: N816 - the paper's spelling
 
 GENERATORS: dict[str, type[BackendGenerator]] = {
-    each.backend: each for each in (HFGenerator, OpenAIGenerator, VLLMGenerator)
+    backend.backend: backend for backend in (HFGenerator, OpenAIGenerator, VLLMGenerator)
 }
 
 
 def make_generator(
-    backend: str, model_path: str, sampling: Sampling | None = None, options: Options | None = None, choices: int = 0
+    backend: str,
+    model_path: str,
+    sampling: Sampling | None = None,
+    options: GeneratorOptions | None = None,
+    choices: int = 0,
 ) -> Generator:
-    """A model on a backend of the table. Raises InputError with the nearest name, or what the backend raises."""
+    """A model on one of `GENERATORS`. Raises InputError for an unknown backend, and what the backend raises."""
     if backend not in GENERATORS:
         raise InputError(f"there is no backend {backend!r}; {did_you_mean(backend, GENERATORS)}")
     return GENERATORS[backend](model_path, sampling, options, choices)

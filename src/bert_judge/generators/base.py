@@ -1,4 +1,4 @@
-"""What a generator is: prompts in, replies out, as they finish."""
+"""The interface of generators: prompts in, replies out as they finish."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from bert_judge.records import Reply, Sampling, Signature, TokenChoice
 from bert_judge.results.store import Entries, Entry, key_of
 
 Arrived = Callable[[int, Reply], None]
-"""Called with the index of a prompt and its reply as soon as that exists, from any thread."""
+"""Called, from any thread, with the index of a prompt and its reply as soon as the reply exists."""
 
 ALTERNATIVES = 5
-"""How many of the likeliest tokens are kept at each place whose log probabilities are asked for."""
+"""How many of the likeliest tokens are kept at each position whose log probabilities are asked for."""
 
-_WINDOW = 1024  # prompts looked up at a time, so that a stream is never held as a whole
+_WINDOW = 1024  # prompts looked up in the store at a time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
-    """What generators take besides model and sampling; each backend reads those that concern it."""
+class GeneratorOptions:
+    """The options of generators besides model and sampling; each backend reads only some of them."""
 
     system_prompt: Annotated[str | None, "the system prompt, put before each prompt"] = None
-    enable_thinking: Annotated[bool | None, "switch the model's reasoning on (default: as the model has it)"] = None
-    think_token: Annotated[str, "what closes a reasoning trace"] = THINK_TOKEN
+    enable_thinking: Annotated[bool | None, "switch the model's reasoning on or off (default: the model's own)"] = None
+    think_token: Annotated[str, "the tag that closes a reasoning trace"] = THINK_TOKEN
     trust_remote_code: Annotated[bool, "hf, vllm: run the model's own code if its architecture is unknown"] = False
     dtype: Annotated[str, "hf, vllm: auto, float32, bfloat16 or float16"] = "auto"
     device: Annotated[str, "hf: auto, cpu, cuda, cuda:1, mps …"] = "auto"
@@ -37,10 +37,10 @@ class Options:
     batch_size: Annotated[int | None, "hf: the most prompts in a batch (default: no limit)"] = None
     tensor_parallel_size: Annotated[int, "vllm: number of GPUs that share the model"] = 1
     base_url: Annotated[str | None, "openai: address of the endpoint, such as http://localhost:8000/v1"] = None
-    concurrency: Annotated[int, "openai: requests under way at a time"] = 16
+    concurrency: Annotated[int, "openai: concurrent requests"] = 16
     requests_per_minute: Annotated[float | None, "openai: the most requests in a minute (default: no limit)"] = None
     timeout: Annotated[float, "openai: seconds to wait for a reply"] = 300.0
-    retries: Annotated[int, "openai: how often a failed request is tried again"] = 5
+    retries: Annotated[int, "openai: how often a failed request is retried"] = 5
 
     def __post_init__(self) -> None:
         for least, names in _AT_LEAST.items():
@@ -50,9 +50,9 @@ class Options:
                     raise InputError(f"{name} is {value}; a number of at least {least:g} was expected.")
 
     def unused_by(self, backend: str) -> dict[str, tuple[str, ...]]:
-        """The options that are set and that a backend does not read, each with the backends that do."""
-        given = [each.name for each in fields(self) if getattr(self, each.name) != each.default]
-        readers = {name: tuple(each for each, names in _READ_BY.items() if name in names) for name in given}
+        """The options that are set but that a backend ignores, each with the backends that read it."""
+        changed = [field.name for field in fields(self) if getattr(self, field.name) != field.default]
+        readers = {name: tuple(reader for reader, names in _READ_BY.items() if name in names) for name in changed}
         return {name: backends for name, backends in readers.items() if backends and backend not in backends}
 
 
@@ -65,41 +65,41 @@ _READ_BY: Mapping[str, tuple[str, ...]] = {
     "hf": ("trust_remote_code", "dtype", "device", "batch_tokens", "batch_size"),
     "vllm": ("trust_remote_code", "dtype", "tensor_parallel_size"),
     "openai": ("base_url", "concurrency", "requests_per_minute", "timeout", "retries"),
-}  # the others concern every backend
+}  # every backend reads the other options
 
 
 class Generator(ABC):
-    """A language model that answers prompts. `name` is the model's, `signature` everything that changes a reply."""
+    """A language model that answers prompts. `name` is the model's; `signature` is everything that changes a reply."""
 
     name: str
     signature: Signature
 
     @abstractmethod
     def replies(self, prompts: Iterable[str], arrived: Arrived | None = None) -> Iterator[tuple[int, Reply]]:
-        """The index and reply of each prompt, as they finish, in any order; prompts are read as they are needed.
+        """The index and reply of each prompt as they finish, in any order; prompts are read when they are needed.
 
-        A prompt that fails gets a reply with an `error`, and does not stop the others. `arrived` is called with each
+        A prompt that fails gets a reply with an `error` and does not stop the others. `arrived` is called with each
         reply as soon as it exists, which may be long before it is yielded.
         """
 
     def generate(self, prompts: Iterable[str]) -> list[str]:
-        """The texts of the replies, in the order of the prompts. Raises ModelError where a prompt has none."""
-        found = dict(self.replies(prompts))
-        failed = [reply.error for reply in found.values() if reply.error is not None]
-        if failed:
+        """The texts of the replies, in the order of the prompts. Raises ModelError if a prompt has no reply."""
+        replies = dict(self.replies(prompts))
+        errors = [reply.error for reply in replies.values() if reply.error is not None]
+        if errors:
             raise ModelError(
-                f"{len(failed)} of {len(found)} prompts have no reply, the first because {failed[0]}; fix that and "
+                f"{len(errors)} of {len(replies)} prompts have no reply, the first because {errors[0]}; fix that and "
                 "run again."
             )
-        return [found[index].text for index in range(len(found))]
+        return [replies[index].text for index in range(len(replies))]
 
 
 class BackendGenerator(Generator):
-    """A generator of the table of backends.
+    """A generator of the table `GENERATORS`.
 
-    `choices` is the number of last tokens of a reply whose log probabilities are kept; `settings` are fields of
-    Sampling and Options by name, as in the paper's package. Raises InputError for another name, and what the backend
-    raises where the model can't be used.
+    `choices` is the number of last tokens of a reply whose log probabilities are kept. `settings` are fields of
+    Sampling and GeneratorOptions by name, as in the paper's package. Raises InputError for any other name, and
+    ModelError or MissingExtraError if the backend can't use the model.
     """
 
     backend: ClassVar[str]
@@ -108,34 +108,36 @@ class BackendGenerator(Generator):
         self,
         model_path: str,
         sampling: Sampling | None = None,
-        options: Options | None = None,
+        options: GeneratorOptions | None = None,
         choices: int = 0,
         **settings: Any,
     ) -> None:
-        of_sampling = {each.name: settings.pop(each.name) for each in fields(Sampling) if each.name in settings}
-        of_options = {each.name: settings.pop(each.name) for each in fields(Options) if each.name in settings}
+        sampled = {field.name: settings.pop(field.name) for field in fields(Sampling) if field.name in settings}
+        others = {field.name: settings.pop(field.name) for field in fields(GeneratorOptions) if field.name in settings}
         if settings:
-            raise InputError(f"{min(settings)!r} is not a setting of a generator; fields of Sampling and Options are.")
-        self._sampling = replace(sampling or Sampling(), **of_sampling)
-        self._options = replace(options or Options(), **of_options)
+            raise InputError(
+                f"{min(settings)!r} is not a setting of a generator; fields of Sampling and GeneratorOptions are."
+            )
+        self._sampling = replace(sampling or Sampling(), **sampled)
+        self._options = replace(options or GeneratorOptions(), **others)
         self._choices = choices
         self.name = model_path
         system = (self._options.system_prompt or "").encode(errors="backslashreplace")
-        asked = {
+        request = {
             "model": model_path.rstrip("/").split("/")[-1],
             "system": hashlib.sha256(system).hexdigest()[:12] if system else None,
             "thinking": self._options.enable_thinking,
             "choices": choices or None,
         }
-        self.signature = Signature.make(self.backend, {**asked, **self._load(), **self._sampling.settings})
+        self.signature = Signature.make(self.backend, {**request, **self._load(), **self._sampling.settings})
 
     @abstractmethod
     def _load(self) -> Mapping[str, object]:
-        """Load the model; returns everything about it that changes a reply, for the signature."""
+        """Load the model; returns what changes its replies, for the signature."""
 
 
 class KeptGenerator(Generator):
-    """A generator whose replies are kept: a prompt whose reply is in the store, or that repeats, is not asked again."""
+    """A generator that keeps replies in a store, so that no prompt is sent twice."""
 
     def __init__(self, generator: Generator, store: Entries) -> None:
         self._generator = generator
@@ -144,7 +146,7 @@ class KeptGenerator(Generator):
         self.signature = generator.signature
 
     def replies(self, prompts: Iterable[str], arrived: Arrived | None = None) -> Iterator[tuple[int, Reply]]:
-        """The kept replies of each window first, then the new ones as they finish, which are kept at once."""
+        """Of each window of prompts the stored replies first, then the new ones, stored as they finish."""
         numbered = enumerate(prompts)
         while window := list(islice(numbered, _WINDOW)):
             yield from self._window(window, arrived)
@@ -155,15 +157,17 @@ class KeptGenerator(Generator):
             rows.setdefault(prompt, []).append(index)
         keys = {prompt: key_of(f"generator:{self.signature}", prompt) for prompt in rows}
         entries = self._store.get(list(keys.values()))
-        known = {key: reply for key, entry in entries.items() if (reply := _reply(entry))}
-        missing = [prompt for prompt, key in keys.items() if key not in known]
+        stored = {key: reply for key, entry in entries.items() if (reply := _reply(entry))}
+        missing = [prompt for prompt, key in keys.items() if key not in stored]
         for prompt, key in keys.items():
-            if key in known:
-                yield from ((index, known[key]) for index in rows[prompt])
+            if key in stored:
+                yield from ((index, stored[key]) for index in rows[prompt])
 
         def keep(index: int, reply: Reply) -> None:
             if reply.error is None:
-                self._store.put({keys[missing[index]]: _entry(reply)})
+                values = asdict(reply)
+                del values["error"], values["cached"]
+                self._store.put({keys[missing[index]]: values})
             if arrived:
                 arrived(rows[missing[index]][0], reply)
 
@@ -174,15 +178,8 @@ class KeptGenerator(Generator):
             yield from ((other, again) for other in others)
 
 
-def _entry(reply: Reply) -> Entry:
-    """A reply as it is kept."""
-    values = asdict(reply)
-    del values["error"], values["cached"]
-    return values
-
-
 def _reply(entry: Entry) -> Reply | None:
-    """A kept reply; None for an entry that somebody else changed."""
+    """A stored reply; None if the entry was changed by hand and is no reply."""
     try:
         choices = tuple(TokenChoice(**choice) for choice in entry["choices"])
         reply = Reply(**{**entry, "choices": choices}, cached=True)

@@ -1,6 +1,6 @@
 """Clients of HTTP endpoints: requests with a deadline, a limit on the size of an answer, and retries.
 
-endpoint = Endpoint("http://localhost:8000/v1", "base_url", timeout=300, retries=5, connections=16)
+endpoint = Endpoint("http://localhost:8000/v1", "base_url", key=None, timeout=300, retries=5, connections=16)
 with endpoint.session() as session:
     futures = [session.submit(session.client.ask("POST", "/chat/completions", body, read)) for body in bodies]
 """
@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from queue import SimpleQueue
 from threading import Lock, Thread
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from bert_judge.errors import InputError
@@ -34,24 +34,22 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-LONGEST_RETRY_AFTER: Final = 600.0
-"""Seconds; a server that asks for more is not waited for."""
-
 _FIRST_WAIT, _LONGEST_WAIT = 0.5, 60.0  # seconds before the first retry, doubled each time
-_CLOSING_SECONDS = 10.0  # in which connections are closed
-_TRY_AGAIN = frozenset([408, 409, 425, 429])  # and all from 500 on
+_LONGEST_PAUSE = 600.0  # seconds that a server may ask us to wait; if it asks for more, the request fails
+_CLOSING_SECONDS = 10.0  # the most that closing connections may take
+_RETRIED = frozenset([408, 409, 425, 429])  # and all from 500 on
 
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """What an endpoint sent, whatever its status."""
+    """The answer of an endpoint, of any status."""
 
     status: int
     headers: Mapping[str, str]
     text: str
 
     def json(self) -> Any:
-        """The body as JSON. Raises ValueError, also for values that are nested too deeply."""
+        """The body as JSON. Raises ValueError, also for JSON that is nested too deeply."""
         try:
             return json.loads(self.text)
         except RecursionError as error:
@@ -59,7 +57,7 @@ class Response:
 
     @property
     def message(self) -> str:
-        """The sentence of an error, in one line of up to 300 characters."""
+        """The message of an error, on one line of up to 300 characters."""
         try:
             message = self.json()["error"]["message"]
         except (ValueError, KeyError, TypeError):
@@ -68,10 +66,10 @@ class Response:
 
 
 class FailedRequestError(Exception):
-    """Why a request has no answer that can be used.
+    """A request without a usable answer.
 
-    `pause` is the least time to wait before another try, in seconds; None where none would help. `status` is that of
-    the answer, where there is one.
+    `pause` is the least time to wait before a retry, in seconds; None if no retry would help. `status` is that of the
+    answer, if there is one.
     """
 
     def __init__(self, message: str, pause: float | None = 0.0, status: int | None = None) -> None:
@@ -80,13 +78,13 @@ class FailedRequestError(Exception):
 
 
 class Endpoint:
-    """An HTTP service at an address, which may hold a user and a password (sent as basic authentication) and a query
-    (sent with each request); `url` is the address without them.
+    """An HTTP service.
 
-    `timeout` is how long a whole request may take, in seconds, from the connection to the last byte. A connection that
-    fails, a timeout, the status 408, 409, 425, 429 or 5xx, and an answer that can't be used are tried again `retries`
-    times, after waits that double, or that the server asks for (Retry-After). Raises InputError, with the `name` of
-    the parameter, for what is no address.
+    Its address may hold a user and a password (sent as basic authentication) and a query (sent with each request);
+    `url` is the address without them. `timeout` is the time for a whole request, in seconds, from the connection to the
+    last byte. Failed connections, timeouts, the statuses 408, 409, 425, 429 and 5xx, and unusable answers are retried
+    `retries` times, after waits that double or that the server asks for (Retry-After). Raises InputError, which names
+    the parameter `name`, if `address` is not an address.
     """
 
     def __init__(
@@ -94,7 +92,7 @@ class Endpoint:
     ) -> None:
         import httpx2
 
-        parts = read_address(address, name)
+        parts = _read_address(address, name)
         user = parts.netloc.rpartition("@")[0]
         basic = base64.b64encode(unquote(user).encode()).decode()
         query = dict(parse_qsl(parts.query, keep_blank_values=True))
@@ -104,35 +102,35 @@ class Endpoint:
         self.url = public_text(address).rstrip("/")
         self.timeout, self.retries = timeout, retries
         authorization = f"Basic {basic}" if user else f"Bearer {key}" if key else None
-        self._of_client: dict[str, Any] = {
+        self._settings: dict[str, Any] = {
             "base_url": self.url,
             "params": query,
-            # What is packed could be large when it is unpacked.
+            # No compression: a small body could unpack to more than fits into memory.
             "headers": {"Accept-Encoding": "identity", **({"Authorization": authorization} if authorization else {})},
             "timeout": None,  # `asyncio.timeout` covers the whole request
             "limits": httpx2.Limits(max_connections=None, max_keepalive_connections=connections),
-            "verify": httpx2.create_ssl_context(),  # takes longer to make than a request
+            "verify": httpx2.create_ssl_context(),  # once, since making it takes longer than a request
         }
 
     def client(self) -> Client:
         """Requests from within an event loop: `async with endpoint.client() as client`."""
         import httpx2
 
-        return Client(self, httpx2.AsyncClient(**self._of_client))
+        return Client(self, httpx2.AsyncClient(**self._settings))
 
     def session(self) -> Session:
-        """Requests from code that is not within an event loop: `with endpoint.session() as session`."""
+        """Requests from synchronous code: `with endpoint.session() as session`."""
         return Session(self)
 
     def public(self, message: str) -> str:
-        """What a server says, without the secrets of its address, which it may quote."""
+        """A server's message without the secrets of its address, which it may quote."""
         for secret in self._secrets:
             message = message.replace(secret, "…")
         return public_text(message)
 
 
 class Client:
-    """Requests to an endpoint within the event loop that is running. No try begins once `stopped` is set."""
+    """Requests to an endpoint within the running event loop. Once `stopped` is set, no request is sent any more."""
 
     def __init__(self, endpoint: Endpoint, http: httpx2.AsyncClient) -> None:
         self._endpoint, self._http = endpoint, http
@@ -154,17 +152,19 @@ class Client:
         retries: int | None = None,
         pace: Pace | None = None,
     ) -> T:
-        """What `read` makes of the answer, after as many tries as it takes or is allowed.
+        """The result of `read` for the answer, with up to `retries` retries (None: as many as the endpoint's).
 
-        `read` raises FailedRequestError for an answer that can't be used. Raises the FailedRequestError of the last
-        try, and CancelledError where there was none.
+        `read` raises FailedRequestError for an unusable answer. Raises the FailedRequestError of the last try, and
+        CancelledError if it was stopped before the first.
         """
-        allowed = self._endpoint.retries if retries is None else retries
         failed: FailedRequestError | None = None
-        for tried in range(allowed + 1):
-            pause = backoff(tried - 1) if failed else 0.0
-            if failed and await self._stopped_within(max(pause, failed.pause or 0.0)):
-                raise failed
+        wait = _FIRST_WAIT
+        for _ in range((self._endpoint.retries if retries is None else retries) + 1):
+            if failed:
+                pause = max(failed.pause or 0.0, wait * random.uniform(0.5, 1))  # so that clients don't retry in step
+                wait = min(2 * wait, _LONGEST_WAIT)
+                if await self._stopped_within(pause):
+                    raise failed
             if await self._stopped_within(pace.turn() if pace else 0.0):
                 raise failed or asyncio.CancelledError
             try:
@@ -177,31 +177,29 @@ class Client:
         raise failed
 
     async def _try(self, method: str, path: str, body: Any) -> Response:
-        """The answer to one request. Raises FailedRequestError where there is none, or one that is an error."""
+        """The answer to one request. Raises FailedRequestError if there is none, or an error."""
         import httpx2
 
         url, timeout = self._endpoint.url, self._endpoint.timeout
         try:
             async with asyncio.timeout(timeout), self._http.stream(method, path, json=body) as response:
-                answer = Response(response.status_code, response.headers, await _text(response))
+                answer = Response(response.status_code, response.headers, await _text(response, url))
         except TimeoutError as error:
             raise FailedRequestError(f"{url} gave no answer within {timeout:g} seconds") from error
         except httpx2.HTTPError as error:
             reason = self._endpoint.public(_innermost(error))
             raise FailedRequestError(f"the connection to {url} failed ({reason})") from error
-        except _UnreadableAnswerError as error:
-            raise FailedRequestError(f"{url} sent {error}") from error
         if (status := answer.status) < 300:
             return answer
         if status < 400:
             raise FailedRequestError(f"{url} answered {status} (it has moved)", None, status)
-        pause = retry_after(answer.headers)
-        helps = (status in _TRY_AGAIN or status >= 500) and pause <= LONGEST_RETRY_AFTER
-        failed = f"{url} answered {status} ({self._endpoint.public(answer.message)})"
-        raise FailedRequestError(failed, pause if helps else None, status)
+        pause = _retry_after(answer.headers)
+        helps = (status in _RETRIED or status >= 500) and pause <= _LONGEST_PAUSE
+        message = f"{url} answered {status} ({self._endpoint.public(answer.message)})"
+        raise FailedRequestError(message, pause if helps else None, status)
 
     async def _stopped_within(self, seconds: float) -> bool:
-        """Wait, and return at once where no more tries are wanted."""
+        """Wait these seconds, or until `stopped` is set, which is returned."""
         if seconds > 0:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self.stopped.wait(), seconds)
@@ -209,15 +207,16 @@ class Client:
 
 
 class Session:
-    """Requests to an endpoint, by its `client`, from an event loop in a thread of its own.
+    """Requests to an endpoint, through its `client`, from an event loop in a separate thread.
 
-    Leaving it waits for the requests under way, which are paid for, but not for retries; Ctrl-C ends that, too.
+    Leaving the context waits for the requests that were sent, which are paid for, but not for retries; Ctrl-C stops the
+    waiting, too.
     """
 
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
-        # How many requests are under way, from the loop. Ctrl-C in the middle of other queues, events and futures may
-        # leave their locks taken, for which the loop would wait.
+        # The loop reports here how many requests are running. Only a SimpleQueue: Ctrl-C inside other queues, events
+        # and futures may leave their locks held, and the loop would hang.
         self._counts = SimpleQueue[int]()
         self._thread = Thread(target=lambda: asyncio.run(self._serve()), name="bert-judge-request", daemon=True)
 
@@ -232,7 +231,7 @@ class Session:
             await asyncio.gather(*requests, return_exceptions=True)
 
     def submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
-        """Begin some work in the event loop, such as `client.ask`."""
+        """Start a coroutine, such as `client.ask(…)`, in the event loop."""
         return asyncio.run_coroutine_threadsafe(work, self._loop)
 
     def __enter__(self) -> Session:
@@ -243,13 +242,13 @@ class Session:
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         try:
             self.submit(self._finish())
-            if (under_way := self._counts.get()) and kind is KeyboardInterrupt:
+            if (running := self._counts.get()) and kind is KeyboardInterrupt:
                 warnings.warn(
-                    f"waiting for {under_way} requests under way, as they are paid for; Ctrl-C again stops at once.",
+                    f"waiting for {running} requests under way, as they are paid for; Ctrl-C again stops at once.",
                     stacklevel=2,
                 )
             self._counts.get()
-        finally:  # of an interrupted wait, too
+        finally:  # also after Ctrl-C during the wait
             self._loop.call_soon_threadsafe(self._over.set)
             self._thread.join(_CLOSING_SECONDS)
 
@@ -263,7 +262,7 @@ class Session:
 
 
 class Pace:
-    """Spreads requests evenly over each minute; None for `per_minute` is no limit. For any number of threads."""
+    """Spreads requests evenly over each minute (`per_minute=None`: no limit); safe to use from several threads."""
 
     def __init__(self, per_minute: float | None) -> None:
         self._gap = 60 / per_minute if per_minute else 0.0
@@ -271,16 +270,16 @@ class Pace:
         self._lock = Lock()
 
     def turn(self) -> float:
-        """The seconds until the next request may go, which is taken to be one's own."""
+        """Reserve the next slot for a request; returns the seconds until then."""
         with self._lock:
             now = time.monotonic()
-            turn = max(self._next, now)
-            self._next = turn + self._gap
-        return turn - now
+            slot = max(self._next, now)
+            self._next = slot + self._gap
+        return slot - now
 
 
-def read_address(text: str, name: str) -> SplitResult:
-    """The parts of an address, which errors call by this name. One that may hold a password is not shown in them."""
+def _read_address(text: str, name: str) -> SplitResult:
+    """The parts of an address; errors call it `name` and don't show one that may hold a password."""
     try:
         parts = urlsplit(text)
         if parts.scheme in ("http", "https") and parts.hostname and parts.port != 0:
@@ -294,13 +293,8 @@ def read_address(text: str, name: str) -> SplitResult:
     )
 
 
-def backoff(tried: int) -> float:
-    """The seconds to wait after so many retries, at random between half and all of a wait that doubles."""
-    return min(_LONGEST_WAIT, _FIRST_WAIT * 2.0**tried) * random.uniform(0.5, 1)
-
-
-def retry_after(headers: Mapping[str, str]) -> float:
-    """The seconds that a server asks us to wait; the header has a number or a date."""
+def _retry_after(headers: Mapping[str, str]) -> float:
+    """The seconds that a server asks us to wait (Retry-After: a number or a date), else 0."""
     value = headers.get("retry-after", "")
     try:
         seconds = float(value)
@@ -312,24 +306,20 @@ def retry_after(headers: Mapping[str, str]) -> float:
     return max(0.0, seconds) if math.isfinite(seconds) else 0.0
 
 
-class _UnreadableAnswerError(Exception):
-    """An answer that is not read to its end; the message says what it is."""
-
-
-async def _text(response: httpx2.Response) -> str:
-    """The body, which is read as it comes, up to the limit."""
-    if (packed := response.headers.get("content-encoding", "identity")) != "identity":
-        raise _UnreadableAnswerError(f"an answer that is packed ({packed}), which was not asked for")
+async def _text(response: httpx2.Response, url: str) -> str:
+    """The body, read chunk by chunk up to the limit. Raises FailedRequestError beyond it, and for compressed bodies."""
+    if (encoding := response.headers.get("content-encoding", "identity")) != "identity":
+        raise FailedRequestError(f"{url} sent an answer that is packed ({encoding}), which was not asked for")
     content = bytearray()
-    async for piece in response.aiter_raw():
-        content += piece
+    async for chunk in response.aiter_raw():
+        content += chunk
         if len(content) > FILES.whole:
-            raise _UnreadableAnswerError(f"an answer of over {FILES.whole >> 20} MiB")
+            raise FailedRequestError(f"{url} sent an answer of over {FILES.whole >> 20} MiB")
     return content.decode(errors="replace")
 
 
 def _innermost(error: BaseException) -> str:
-    """The innermost reason of an error, in one line: HTTP clients themselves say only that there was one."""
+    """The innermost reason of an error, on one line: the outer errors of HTTP clients only say that there was one."""
     while cause := error.__cause__ or error.__context__:
         error = cause.exceptions[0] if isinstance(cause, BaseExceptionGroup) else cause
     if isinstance(error, OSError) and (error.errno or 0) > 0:

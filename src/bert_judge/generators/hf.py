@@ -1,4 +1,4 @@
-"""A language model on PyTorch, through transformers: any device, any architecture."""
+"""Language models on PyTorch, through transformers: any device, any architecture."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bert_judge.encoder.models import find_model, load_config, load_language_mod
 from bert_judge.generators.base import ALTERNATIVES
 from bert_judge.generators.local import (
     ChatFormat,
-    Encoded,
+    EncodedPrompt,
     LocalGenerator,
     content_hash,
     in_halves,
@@ -30,9 +30,9 @@ _BATCH_TOKENS = {"cpu": 8_192, "mps": 32_768, "cuda": 131_072}
 class HFGenerator(LocalGenerator):
     """A causal language model from a folder or the Hub; weights are safetensors only.
 
-    Prompts are sorted by length and packed into batches of at most `batch_tokens` tokens, replies included, and of at
-    most `batch_size` prompts; a batch that does not fit into memory is halved. Greedy replies do not depend on the
-    batch except for rounding; sampled ones do, even with a seed. Raises ModelError where the model can't be loaded.
+    Prompts are sorted by length and packed into batches of at most `batch_tokens` tokens, replies included, and
+    `batch_size` prompts; a batch that does not fit into memory is halved. Greedy replies depend on the batch only by
+    rounding; sampled ones do depend on it, even with a seed. Raises ModelError if the model can't be loaded.
     """
 
     backend = "hf"
@@ -56,12 +56,12 @@ class HFGenerator(LocalGenerator):
         return {"device": self._device.type, "dtype": dtype, "weights": content_hash(folder)}
 
     def generate(self, prompts: Iterable[str], batch_size: int | None = None) -> list[str]:
-        """The texts of the replies, in the order of the prompts; at most `batch_size` of them in a batch."""
-        bounded = copy(self)  # which shares the model and its lock
+        """The texts of the replies, in the order of the prompts, in batches of at most `batch_size`."""
+        bounded = copy(self)  # shares the model and its lock
         bounded._batch_size = batch_size or self._batch_size
         return super(HFGenerator, bounded).generate(prompts)
 
-    def _batches(self, prompts: Mapping[int, Encoded]) -> Iterator[Sequence[int]]:
+    def _batches(self, prompts: Mapping[int, EncodedPrompt]) -> Iterator[Sequence[int]]:
         """Prompts of similar length together; the longest first, so that lack of memory shows at once."""
         order = sorted(prompts, key=lambda index: -len(prompts[index].ids))
         while order:
@@ -70,17 +70,17 @@ class HFGenerator(LocalGenerator):
             yield order[:count]
             order = order[count:]
 
-    def _run(self, batch: Sequence[Encoded]) -> list[Reply]:
-        def generate(batch: Sequence[Encoded]) -> list[Reply]:
+    def _run(self, batch: Sequence[EncodedPrompt]) -> list[Reply]:
+        def generate(batch: Sequence[EncodedPrompt]) -> list[Reply]:
             with self._lock:
                 return self._generate(batch)
 
-        def too_long(prompt: Encoded) -> Reply:
+        def too_long(prompt: EncodedPrompt) -> Reply:
             return Reply("", "error", error=f"a prompt of {len(prompt.ids)} tokens does not fit into memory")
 
         return in_halves(batch, generate, too_long, self._batch_tokens)
 
-    def _generate(self, batch: Sequence[Encoded]) -> list[Reply]:
+    def _generate(self, batch: Sequence[EncodedPrompt]) -> list[Reply]:
         import torch
         from transformers import LogitsProcessorList
 
@@ -106,27 +106,27 @@ class HFGenerator(LocalGenerator):
         replies = []
         for prompt, ids, steps in zip(batch, output[:, width:].tolist(), recorder.rows(len(batch)), strict=True):
             end = next((place for place, token in enumerate(ids) if token in self._end_ids), None)
-            own = ids[:end]
-            last = steps[: len(own)][-self._choices :]
-            replies.append(self._reply(prompt, own, len(own) + (end is not None), end is None, last))
+            ids = ids[:end]
+            last = steps[: len(ids)][-self._choices :]
+            replies.append(self._reply(prompt, ids, len(ids) + (end is not None), end is None, last))
         return replies
 
     def _generation_config(self, width: int) -> Any:
         from transformers import GenerationConfig
 
-        given = self._sampling
-        names = ("temperature", "top_p", "top_k", "min_p") if given.temperature > 0 else ()
+        sampling = self._sampling
+        names = ("temperature", "top_p", "top_k", "min_p") if sampling.temperature > 0 else ()
         return GenerationConfig(
-            max_new_tokens=min(given.max_tokens, max(1, self._limit - width)),
-            do_sample=given.temperature > 0,
+            max_new_tokens=min(sampling.max_tokens, max(1, self._limit - width)),
+            do_sample=sampling.temperature > 0,
             eos_token_id=sorted(self._end_ids) or None,
             pad_token_id=self._pad_id,
-            **{name: getattr(given, name) for name in names},
+            **{name: getattr(sampling, name) for name in names},
         )
 
 
 class _PresencePenalty:
-    """Lowers the logits of the tokens that a reply holds already, each once, however often it occurs."""
+    """Lowers the logits of the tokens that already occur in a reply, once each; prompts don't count."""
 
     def __init__(self, penalty: float, width: int) -> None:
         self._penalty, self._width = penalty, width
@@ -139,7 +139,7 @@ class _PresencePenalty:
 
 
 class _Recorder:
-    """Notes the likeliest tokens of each step, before any other processor changes the logits."""
+    """Records the likeliest tokens of each step, before another processor changes the logits."""
 
     def __init__(self) -> None:
         self._steps: list[tuple[list[list[int]], list[list[float]]]] = []
@@ -150,14 +150,14 @@ class _Recorder:
         return logits
 
     def rows(self, count: int) -> list[list[dict[int, float]]]:
-        """For each row the steps, each with the log probabilities of its likeliest tokens."""
+        """For each row, the log probabilities of the likeliest tokens at each step."""
         return [
             [dict(zip(tokens[row], values[row], strict=True)) for tokens, values in self._steps] for row in range(count)
         ]
 
 
 def _end_ids(model: Any) -> frozenset[int]:
-    """The model's own end tokens. Its other generation defaults are dropped, as `Sampling` decides everything."""
+    """The model's end tokens. Its other generation defaults are dropped: `Sampling` alone decides."""
     from transformers import GenerationConfig
 
     ends = model.generation_config.eos_token_id

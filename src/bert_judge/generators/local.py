@@ -1,4 +1,4 @@
-"""What the backends that run on this machine share: prompts become token ids, and token ids replies."""
+"""What the backends on this machine share: prompts to token ids, and token ids to replies."""
 
 from __future__ import annotations
 
@@ -7,26 +7,26 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
 from bert_judge.encoder.devices import is_out_of_memory
 from bert_judge.encoder.models import hash_files
 from bert_judge.errors import ModelError, first_line
-from bert_judge.generators.base import Arrived, BackendGenerator, Options
+from bert_judge.generators.base import Arrived, BackendGenerator, GeneratorOptions
 from bert_judge.reading import opening_token
 from bert_judge.records import Reply, TokenChoice
 
-_PLACE = "\ue000prompt\ue000"  # where the prompt goes; private characters, which no template contains
+_PLACE = "\ue000prompt\ue000"  # stands for the prompt; in private characters, which no template contains
 _BLANK = " "
 _Input = TypeVar("_Input")
 _Output = TypeVar("_Output")
-_SHORTEST_MARKUP = 3  # added tokens of fewer characters, or of blanks, are not markup
+_SHORTEST_MARKUP = 3  # shorter added tokens, or blank ones, are not markup
 
 
 class LocalGenerator(BackendGenerator):
-    """A model on this machine. The chat template is applied here, so that all backends ask, and cut, alike."""
+    """A model on this machine. It applies the chat template itself, so that all backends format and cut alike."""
 
     window: ClassVar[int]  # prompts that are encoded together
     _format: ChatFormat
@@ -37,31 +37,29 @@ class LocalGenerator(BackendGenerator):
         numbered = enumerate(prompts)
         room = max(1, self._limit - self._sampling.max_tokens, self._limit // 2)
         while window := list(islice(numbered, self.window)):
-            fitting: dict[int, Encoded] = {}
-            for index, prompt in window:
-                if encoded := self._format.encode(prompt, room):
-                    fitting[index] = encoded
-                    continue
-                refused = Reply("", "error", error=f"the system prompt alone is longer than {room} tokens")
+            encoded = {index: self._format.encode(prompt, room) for index, prompt in window}
+            fitting = {index: prompt for index, prompt in encoded.items() if prompt}
+            refusal = Reply("", "error", error=f"the system prompt alone is longer than {room} tokens")
+            refused = [(index, refusal) for index in encoded if index not in fitting]
+            for replies in chain([refused], self._run_batches(fitting)):
                 if arrived:
-                    arrived(index, refused)
-                yield index, refused
-            for rows in self._batches(fitting):
-                found = list(zip(rows, self._run([fitting[row] for row in rows]), strict=True))
-                if arrived:
-                    for each in found:
-                        arrived(*each)
-                yield from found
+                    for index, reply in replies:
+                        arrived(index, reply)
+                yield from replies
+
+    def _run_batches(self, prompts: Mapping[int, EncodedPrompt]) -> Iterator[list[tuple[int, Reply]]]:
+        for rows in self._batches(prompts):
+            yield list(zip(rows, self._run([prompts[row] for row in rows]), strict=True))
 
     @abstractmethod
-    def _batches(self, prompts: Mapping[int, Encoded]) -> Iterable[Sequence[int]]:
+    def _batches(self, prompts: Mapping[int, EncodedPrompt]) -> Iterable[Sequence[int]]:
         """The indices of the prompts that run together."""
 
     @abstractmethod
-    def _run(self, batch: Sequence[Encoded]) -> list[Reply]: ...
+    def _run(self, batch: Sequence[EncodedPrompt]) -> list[Reply]: ...
 
     def _reply(
-        self, prompt: Encoded, ids: Sequence[int], tokens: int, cut: bool, steps: Sequence[Mapping[int, float]]
+        self, prompt: EncodedPrompt, ids: Sequence[int], tokens: int, cut: bool, steps: Sequence[Mapping[int, float]]
     ) -> Reply:
         """A reply from its ids; `steps` are the log probabilities of the likeliest ids at its last positions."""
         text_of = self._format.token
@@ -75,29 +73,29 @@ class LocalGenerator(BackendGenerator):
 
 
 @dataclass(frozen=True, slots=True)
-class Encoded:
-    """A prompt as token ids, and how many of its characters did not fit."""
+class EncodedPrompt:
+    """The token ids of a prompt, and how many of its characters did not fit."""
 
     ids: tuple[int, ...]
     truncated: int
 
 
 class ChatFormat:
-    """How a model is asked: by its chat template, or in plain text if it has none.
+    """Formats prompts by a model's chat template, or as plain text if it has none.
 
     The prompt is data: a special token in it is encoded as plain text, so that it can't end its turn and begin another.
-    A prompt that is too long loses its start; what the template and the system prompt put around it is never cut.
-    `end_ids` are the tokens that end a turn.
+    A prompt that is too long loses its start; the template and the system prompt are never cut. `end_ids` are the
+    tokens that end a turn.
     """
 
-    def __init__(self, tokenizer: Any, options: Options) -> None:
+    def __init__(self, tokenizer: Any, options: GeneratorOptions) -> None:
         self._tokenizer = tokenizer
         head, tail = _frame(tokenizer, options)
-        # A template that trims its texts has removed these blanks.
-        kept = head.endswith(_BLANK), tail.startswith(_BLANK)
-        self._trims = [trim for trim, keeps in zip((str.lstrip, str.rstrip), kept, strict=True) if not keeps]
+        # `_frame` puts blanks around the prompt; if they are gone, the template trims its texts, and so do we.
+        blanks = head.endswith(_BLANK), tail.startswith(_BLANK)
+        self._trims = [trim for trim, blank in zip((str.lstrip, str.rstrip), blanks, strict=True) if not blank]
         self._head, self._tail = head.removesuffix(_BLANK), tail.removeprefix(_BLANK)
-        # The token that the tokenizer puts before a text, if it does; never one that it puts after it.
+        # A token that the tokenizer puts before a text; one that it puts after it would end the turn.
         first = tokenizer("a")["input_ids"][:1]
         begins = not tokenizer.chat_template and first == [tokenizer.bos_token_id]
         self._start = tuple(first) if begins else ()
@@ -109,22 +107,22 @@ class ChatFormat:
         self._hidden = _special_ids(tokenizer) - frozenset(tags)
         self.end_ids = _end_ids(tokenizer)
 
-    def encode(self, prompt: str, limit: int) -> Encoded | None:
-        """The ids of a prompt, at most `limit`; None where not even its frame fits."""
+    def encode(self, prompt: str, limit: int) -> EncodedPrompt | None:
+        """The ids of a prompt, at most `limit`; None if not even the template fits."""
         text = prompt.encode(errors="replace").decode()  # tokenizers refuse lone surrogates
         for trim in self._trims:
             text = trim(text)
-        whole = len(text)
+        length = len(text)
         while len(ids := self._ids(text)) > limit:
             if not text:
                 return None
             text = self._without_start(text, len(ids) - limit)
-        return Encoded(ids, whole - len(text))
+        return EncodedPrompt(ids, length - len(text))
 
     def decode(self, ids: Sequence[int]) -> str:
-        """The text of a reply, without special tokens, but with the tags of a reasoning trace."""
-        shown = [token for token in ids if token not in self._hidden]
-        return self._prefill + str(self._tokenizer.decode(shown, skip_special_tokens=False))
+        """The text of a reply without special tokens, except for the tags of a reasoning trace."""
+        visible = [token for token in ids if token not in self._hidden]
+        return self._prefill + str(self._tokenizer.decode(visible, skip_special_tokens=False))
 
     def token(self, token_id: int) -> str:
         """The text of one token."""
@@ -138,16 +136,16 @@ class ChatFormat:
         return (*self._start, *(token for part in parts for token in self._encode(part)["input_ids"]))
 
     def _without_start(self, text: str, tokens: int) -> str:
-        """The text without about as many tokens at its start; at least one character shorter."""
+        """The text without about this many tokens at its start; at least one character shorter."""
         offsets = self._encode(text, return_offsets_mapping=True)["offset_mapping"]
         return text[max(1, offsets[tokens][0]) if tokens < len(offsets) else len(text) :]
 
-    def _encode(self, text: str, **wanted: bool) -> Any:
-        return self._tokenizer(text, add_special_tokens=False, return_attention_mask=False, verbose=False, **wanted)
+    def _encode(self, text: str, **flags: bool) -> Any:
+        return self._tokenizer(text, add_special_tokens=False, return_attention_mask=False, verbose=False, **flags)
 
 
 def content_hash(folder: Path) -> str:
-    """Twelve hexadecimal digits for what a model's folder holds: configuration, tokenizer, template and weights."""
+    """Twelve hexadecimal digits for a model's configuration, tokenizer, template and weights."""
     patterns = ("*.json", "*.jinja", "*.model", "*.safetensors")
     return hash_files([path for pattern in patterns for path in sorted(folder.glob(pattern))])
 
@@ -162,7 +160,7 @@ def load_chat_tokenizer(folder: Path, trust_remote_code: bool) -> Any:
         raise ModelError(f"{folder} has no tokenizer that can be read: {first_line(error)}") from error
 
 
-def _frame(tokenizer: Any, options: Options) -> tuple[str, str]:
+def _frame(tokenizer: Any, options: GeneratorOptions) -> tuple[str, str]:
     """The text before and after the prompt."""
     from jinja2 import TemplateError
 
@@ -180,15 +178,15 @@ def _frame(tokenizer: Any, options: Options) -> tuple[str, str]:
             raise ModelError(f"the chat template of the model can't be used: {error}") from error
         # Some templates (such as Gemma's) have no system turn.
         text = _render(tokenizer, [{"role": "user", "content": f"{system}\n\n{place}"}], options)
-    head, found, tail = text.partition(_PLACE)
-    if not found or _PLACE in tail:
+    head, place, tail = text.partition(_PLACE)
+    if not place or _PLACE in tail:
         raise ModelError(
             "the chat template of the model does not show the prompt exactly once; use a model with another template."
         )
     return head, tail
 
 
-def _render(tokenizer: Any, turns: list[dict[str, str]], options: Options) -> str:
+def _render(tokenizer: Any, turns: list[dict[str, str]], options: GeneratorOptions) -> str:
     thinking = {} if options.enable_thinking is None else {"enable_thinking": options.enable_thinking}
     return str(tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True, **thinking))
 
@@ -202,7 +200,7 @@ def _end_ids(tokenizer: Any) -> frozenset[int]:
         turns = [{"role": "user", "content": "a"}, {"role": "assistant", "content": _PLACE}]
         try:
             after = tokenizer.apply_chat_template(turns, tokenize=False).rpartition(_PLACE)[2]
-        except TemplateError:  # a template that shows no finished turns
+        except TemplateError:  # a template for prompts alone
             after = ""
         ids = tokenizer(after, add_special_tokens=False)["input_ids"]
         ends |= {token for token in ids[:2] if token in _special_ids(tokenizer)}
@@ -210,7 +208,7 @@ def _end_ids(tokenizer: Any) -> frozenset[int]:
 
 
 def _special_ids(tokenizer: Any) -> frozenset[int]:
-    """Tokens that are not text: those with a role, and those of the template, which often have none."""
+    """Tokens that are not text: those with a role, such as eos, and those of the template, which often have none."""
     marked = (token_id for token_id, token in tokenizer.added_tokens_decoder.items() if token.special)
     return frozenset([*tokenizer.all_special_ids, *marked])
 
@@ -221,7 +219,7 @@ def in_halves(
     too_long: Callable[[_Input], _Output],
     batch_tokens: int,
 ) -> list[_Output]:
-    """What `run` makes of a batch; of one that does not fit into memory in halves, of a single input `too_long`."""
+    """The outputs of a batch; one that does not fit into memory is halved, and a single input goes to `too_long`."""
     try:
         return run(batch)
     except RuntimeError as error:  # torch.OutOfMemoryError is one
@@ -229,10 +227,10 @@ def in_halves(
             raise
     if len(batch) == 1:
         return [too_long(batch[0])]
-    # Out here the failed pass holds no memory any more.
+    # Outside the `except`, whose traceback keeps the tensors of the failed pass alive.
     warnings.warn(
-        f"a batch of {len(batch)} inputs did not fit into memory and was halved; a smaller --batch_tokens than "
-        f"{batch_tokens} avoids that.",
+        f"a batch of {len(batch)} inputs did not fit into memory and was halved; batch_tokens below {batch_tokens} "
+        "avoids that.",
         stacklevel=2,
     )
     middle = len(batch) // 2

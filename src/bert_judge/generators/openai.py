@@ -1,4 +1,4 @@
-"""A language model behind any OpenAI-compatible chat endpoint: vLLM, SGLang, llama.cpp, Ollama, hosted ones."""
+"""A language model behind an OpenAI-compatible chat endpoint: vLLM, SGLang, llama.cpp, Ollama, hosted ones."""
 
 from __future__ import annotations
 
@@ -12,26 +12,25 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from bert_judge.errors import InputError, ModelError, import_extra
-from bert_judge.generators.base import ALTERNATIVES, Arrived, BackendGenerator, Options
+from bert_judge.generators.base import ALTERNATIVES, Arrived, BackendGenerator, GeneratorOptions
 from bert_judge.generators.endpoints import Client, Endpoint, FailedRequestError, Pace, Response
 from bert_judge.reading import opening_token
 from bert_judge.records import Reply, Sampling, TokenChoice
 
 _HOSTED: Final = "https://api.openai.com/v1"
 _HOPELESS = {401: "is OPENAI_API_KEY right?", 404: "are the address and the model's name right?"}
-_MOST_TOKENS = 1 << 53  # an endpoint that counts more has not counted
+_MOST_TOKENS = 1 << 53  # no real count is larger
 
 
 class OpenAIGenerator(BackendGenerator):
-    """Asks an endpoint, `concurrency` requests at a time.
+    """A model behind an endpoint, which gets `concurrency` requests at a time.
 
     The key is read from OPENAI_API_KEY; with a `base_url` (or OPENAI_BASE_URL) none is needed. That address may hold a
     user and a password (sent instead of the key) and a query (sent with each request); these are never written or
     printed, and are not in the signature.
 
-    A whole request may take `timeout` seconds. What fails is tried again as `Endpoint` says; then the reply has an
-    `error`. A status that concerns every prompt (401, 404, one that redirects) raises ModelError. Prompts that are too
-    long for the model are refused or cut by the endpoint.
+    A request that fails is retried as in `Endpoint`; if it still fails, the reply has an `error`. A status that would
+    meet every prompt (401, 404, a redirect) raises ModelError. The endpoint refuses or cuts prompts that are too long.
     """
 
     backend = "openai"
@@ -44,11 +43,11 @@ class OpenAIGenerator(BackendGenerator):
         return {"model": self.name, "url": self._endpoint.url}
 
     def replies(self, prompts: Iterable[str], arrived: Arrived | None = None) -> Iterator[tuple[int, Reply]]:
-        """The replies as they come; a prompt is read when there is room for its request.
+        """The replies as they come; a prompt is read when its request can be sent.
 
-        Stopping early waits for the requests under way, which are paid for, but not for retries.
+        Stopping early waits for the requests that were sent, which are paid for, but not for retries.
         """
-        rows, finished, under_way = enumerate(prompts), SimpleQueue[Future[tuple[int, Reply]]](), 0
+        rows, finished, running = enumerate(prompts), SimpleQueue[Future[tuple[int, Reply]]](), 0
         with self._endpoint.session() as session:
 
             async def ask(index: int, prompt: str) -> tuple[int, Reply]:
@@ -58,17 +57,16 @@ class OpenAIGenerator(BackendGenerator):
                 return index, reply
 
             while True:
-                for row in islice(rows, self._options.concurrency - under_way):
+                for row in islice(rows, self._options.concurrency - running):
                     session.submit(ask(*row)).add_done_callback(finished.put)
-                    under_way += 1
-                if not under_way:
+                    running += 1
+                if not running:
                     return
                 reply = finished.get().result()
-                under_way -= 1
+                running -= 1
                 yield reply
 
     async def _ask(self, client: Client, prompt: str) -> Reply:
-        """The reply to a prompt, after as many tries as it takes or is allowed."""
         system = self._options.system_prompt
         turns = [{"role": "system", "content": system}] if system else []
         text = prompt.encode(errors="replace").decode()  # lone surrogates have no UTF-8
@@ -84,19 +82,19 @@ class OpenAIGenerator(BackendGenerator):
     def _read(self, answer: Response) -> Reply:
         try:
             return _read(answer, self._options.think_token, self._choices)
-        except _SenselessReplyError as error:
+        except _UnusableReplyError as error:
             raise FailedRequestError(f"{self._endpoint.url} sent {self._endpoint.public(str(error)[:300])}") from error
 
 
-class _SenselessReplyError(Exception):
-    """The body of a reply is not a chat completion; the message says what it is."""
+class _UnusableReplyError(Exception):
+    """The body of an answer holds no reply; the message says what it is instead."""
 
 
-def _make_endpoint(options: Options) -> Endpoint:
+def _make_endpoint(options: GeneratorOptions) -> Endpoint:
     import_extra("httpx2", "the backend openai", "openai")
     base_url, key = options.base_url or os.environ.get("OPENAI_BASE_URL"), os.environ.get("OPENAI_API_KEY")
     if not key and not base_url:
-        raise InputError("the backend openai has no key; set OPENAI_API_KEY, or name your own server with --base_url.")
+        raise InputError("the backend openai has no key; set OPENAI_API_KEY, or base_url for your own server.")
     return Endpoint(
         base_url or _HOSTED,
         "base_url",
@@ -107,8 +105,8 @@ def _make_endpoint(options: Options) -> Endpoint:
     )
 
 
-def _body(sampling: Sampling, options: Options, choices: int, hosted: bool) -> dict[str, Any]:
-    """The fields of a request besides the messages. What OpenAI itself does not know is sent only if it is set."""
+def _body(sampling: Sampling, options: GeneratorOptions, choices: int, hosted: bool) -> dict[str, Any]:
+    """The fields of a request besides the messages. Fields that OpenAI itself does not accept are sent only if set."""
     length = "max_completion_tokens" if hosted else "max_tokens"
     body: dict[str, Any] = {"temperature": sampling.temperature, length: sampling.max_tokens}
     if sampling.temperature > 0:
@@ -124,22 +122,21 @@ def _body(sampling: Sampling, options: Options, choices: int, hosted: bool) -> d
 
 
 def _read(answer: Response, think_token: str, choices: int) -> Reply:
-    """The reply in a response's body."""
     try:
         body = answer.json()
     except ValueError as error:
-        raise _SenselessReplyError(f"what is not valid JSON ({answer.text[:80]!r})") from error
+        raise _UnusableReplyError(f"invalid JSON ({answer.text[:80]!r})") from error
     try:
         if not body["choices"]:
-            raise _SenselessReplyError("a reply without choices")
+            raise _UnusableReplyError("a reply without choices")
         choice, usage = body["choices"][0], body.get("usage") or {}
         message = choice["message"]
         content, trace = _texts(message.get("content"))
         reasoning = message.get("reasoning_content") or message.get("reasoning") or trace
         if content is None and not reasoning and choice.get("finish_reason") != "length":
             refusal = f" ({message['refusal']})" if message.get("refusal") else ""
-            raise _SenselessReplyError(f"a reply without text{refusal}")
-        if reasoning and think_token:  # set apart by the endpoint; without an answer after it, it was never closed
+            raise _UnusableReplyError(f"a reply without text{refusal}")
+        if reasoning and think_token:  # the endpoint split it off; if no answer follows, it was never closed
             trace = f"{opening_token(think_token)}{reasoning}"
             content = trace if content is None else f"{trace}{think_token}{content}"
         return Reply(
@@ -150,11 +147,11 @@ def _read(answer: Response, think_token: str, choices: int) -> Reply:
             choices=_choices(choice, choices),
         )
     except (KeyError, TypeError, AttributeError, IndexError, ValueError, OverflowError) as error:
-        raise _SenselessReplyError(f"what is not a chat completion ({answer.text[:80]!r})") from error
+        raise _UnusableReplyError(f"something that is not a chat completion ({answer.text[:80]!r})") from error
 
 
 def _count(usage: Mapping[str, Any], name: str) -> int:
-    """A number of tokens; 0 where it is not said. Raises ValueError or OverflowError for what can't be one."""
+    """A number of tokens, 0 if it is missing. Raises ValueError or OverflowError for an impossible one."""
     count = int(usage.get(name) or 0)
     if not 0 <= count <= _MOST_TOKENS:
         raise ValueError(f"{count} {name}")
@@ -162,7 +159,7 @@ def _count(usage: Mapping[str, Any], name: str) -> int:
 
 
 def _texts(content: Any) -> tuple[str | None, str]:
-    """The text of a message, and the reasoning inside it: some servers send a text, others a list of parts."""
+    """The text of a message, and its reasoning: some servers send a text, others a list of parts."""
     if content is None or isinstance(content, str):
         return content, ""
     texts, reasoning = list[str](), list[str]()
@@ -175,13 +172,13 @@ def _texts(content: Any) -> tuple[str | None, str]:
         elif isinstance(part.get("text"), str):
             texts.append(part["text"])
     if content and not (texts or reasoning):
-        raise _SenselessReplyError("a reply that is not text")
+        raise _UnusableReplyError("a reply that is not text")
     return "".join(texts) if texts or not content else None, "".join(reasoning)
 
 
-def _choices(choice: Mapping[str, Any], wanted: int) -> tuple[TokenChoice, ...]:
-    """The last tokens, with their likeliest alternatives."""
-    tokens = ((choice.get("logprobs") or {}).get("content") or [])[-wanted:] if wanted else []
+def _choices(choice: Mapping[str, Any], count: int) -> tuple[TokenChoice, ...]:
+    """The last `count` tokens, with their likeliest alternatives."""
+    tokens = ((choice.get("logprobs") or {}).get("content") or [])[-count:] if count else []
     return tuple(
         TokenChoice(
             str(token["token"]),
@@ -192,7 +189,7 @@ def _choices(choice: Mapping[str, Any], wanted: int) -> tuple[TokenChoice, ...]:
 
 
 def _logprob(token: Mapping[str, Any]) -> float:
-    """A log probability, which rounding may lift a little above 0. Raises ValueError for what is none."""
+    """A log probability, which rounding may lift a little above 0. Raises ValueError for an impossible one."""
     logprob = float(token["logprob"])
     if math.isnan(logprob) or logprob > 1:
         raise ValueError(f"a log probability of {logprob}")

@@ -1,4 +1,4 @@
-"""The base class of users' own generators in the paper's package."""
+"""The base class that users of the paper's package derive their generators from."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bert_judge.reading import split_trace
 class BaseGenerator:
     """The base class of generators in the paper's package: settings as attributes, and a tokenizer.
 
-    A derived class defines `generate(prompts) -> list[str]`. A generator for our pipeline is derived from
+    Subclasses define `generate(prompts) -> list[str]`. For our own pipeline, derive from
     `bert_judge.generators.Generator` instead.
     """
 
@@ -40,21 +40,21 @@ class BaseGenerator:
             self.tokenizer.pad_token_id = self.tokenizer.eos_token_id
 
     def _apply_chat_template(self, prompts: Sequence[str]) -> list[str]:
-        """Each prompt as the user's turn of a chat, where the tokenizer has a template."""
+        """Each prompt as the user's turn of a chat, if the tokenizer has a template."""
         if not self.tokenizer.chat_template:
             return list(prompts)
         render: Callable[..., str] = self.tokenizer.apply_chat_template
-        thinks = {"tokenize": False, "add_generation_prompt": True, "enable_thinking": self.enable_thinking}
-        return [render([{"role": "user", "content": prompt}], **thinks) for prompt in prompts]
+        settings = {"tokenize": False, "add_generation_prompt": True, "enable_thinking": self.enable_thinking}
+        return [render([{"role": "user", "content": prompt}], **settings) for prompt in prompts]
 
     def _extract_answers(self, outputs: Sequence[str]) -> list[str]:
-        """What follows the reasoning trace of each reply; all of it, if the trace never ends."""
+        """The text after the reasoning trace of each reply, or the whole reply if the trace never ends."""
         answers = (split_trace(output, self.think_token)[1] for output in outputs)
         return [output.strip() if answer is None else answer for output, answer in zip(outputs, answers, strict=True)]
 
 
 def load_hf_tokenizer(path: str, trust_remote_code: bool = False) -> Any:
-    """The tokenizer of a model."""
+    """Load a model's tokenizer, as the function of this name in the paper's package."""
     from transformers import AutoTokenizer
 
     with quiet_transformers():

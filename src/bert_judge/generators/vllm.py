@@ -1,6 +1,6 @@
-"""A language model on vLLM's offline engine, which batches by itself.
+"""Language models on vLLM's offline engine, which does its own batching.
 
-vLLM needs a GPU and pins its own versions, so the tests do not install it: they run this module against a recording of
+vLLM needs a GPU and pins its own versions, so the tests don't install it: they run this module against a recording of
 its documented interface (`LLM`, `SamplingParams`, `RequestOutput`).
 """
 
@@ -13,14 +13,14 @@ from dataclasses import asdict
 from bert_judge.encoder.models import find_model
 from bert_judge.errors import ModelError, first_line, import_extra
 from bert_judge.generators.base import ALTERNATIVES
-from bert_judge.generators.local import ChatFormat, Encoded, LocalGenerator, content_hash
+from bert_judge.generators.local import ChatFormat, EncodedPrompt, LocalGenerator, content_hash
 from bert_judge.records import Reply
 
 
 class VLLMGenerator(LocalGenerator):
     """A model on one or several GPUs (`tensor_parallel_size`), whose replies come window by window.
 
-    Raises MissingExtraError without vLLM, and ModelError where vLLM can't load the model.
+    Raises MissingExtraError without vLLM, and ModelError if vLLM can't load the model.
     """
 
     backend = "vllm"
@@ -50,16 +50,16 @@ class VLLMGenerator(LocalGenerator):
         version = importlib.metadata.version("vllm")
         return {"model": folder.name, "dtype": options.dtype, "weights": content_hash(folder), "vllm": version}
 
-    def _batches(self, prompts: Mapping[int, Encoded]) -> Iterable[Sequence[int]]:
+    def _batches(self, prompts: Mapping[int, EncodedPrompt]) -> Iterable[Sequence[int]]:
         return [list(prompts)] if prompts else []
 
-    def _run(self, batch: Sequence[Encoded]) -> list[Reply]:
+    def _run(self, batch: Sequence[EncodedPrompt]) -> list[Reply]:
         inputs = [{"prompt_token_ids": list(prompt.ids)} for prompt in batch]
         replies = []
         for prompt, output in zip(batch, self._engine.generate(inputs, self._params, use_tqdm=False), strict=True):
             first = output.outputs[0]  # the only one, as SamplingParams.n is 1
             ids = list(first.token_ids)
             last = (first.logprobs or [])[-self._choices :]
-            steps = [{token: float(known.logprob) for token, known in step.items()} for step in last]
+            steps = [{token: float(entry.logprob) for token, entry in step.items()} for step in last]
             replies.append(self._reply(prompt, ids, len(ids), first.finish_reason == "length", steps))
         return replies

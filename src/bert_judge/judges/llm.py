@@ -11,7 +11,7 @@ from threading import Lock
 from typing import Annotated, Literal, get_type_hints
 
 from bert_judge.errors import InputError
-from bert_judge.generators import KeptGenerator, Options, make_generator
+from bert_judge.generators import GeneratorOptions, KeptGenerator, make_generator
 from bert_judge.judges.base import WHOLE_CANDIDATE, Costs, Judge, make_samples, windows_of
 from bert_judge.judges.llm_prompt import (
     ENDINGS,
@@ -88,9 +88,13 @@ class LLMJudge(Judge):
         self._prices = None if price_in is None and price_out is None else (price_in or 0.0, price_out or 0.0)
         self._name = model_path.rstrip("/").split("/")[-1]
         sampling = Sampling(**{setting.name: arguments[setting.name] for setting in fields(Sampling)})
-        options = {setting.name: arguments[setting.name] for setting in fields(Options) if setting.name in arguments}
+        options = {
+            setting.name: arguments[setting.name] for setting in fields(GeneratorOptions) if setting.name in arguments
+        }
         kept, choices = open_store(store), 0 if hard_scores else _CHOICES
-        generator = make_generator(backend, model_path, sampling, Options(system_prompt=RULES, **options), choices)
+        generator = make_generator(
+            backend, model_path, sampling, GeneratorOptions(system_prompt=RULES, **options), choices
+        )
         self._generator = KeptGenerator(generator, kept)
         self._costs = Costs()
         self._lock = Lock()
@@ -168,7 +172,7 @@ class LLMJudge(Judge):
 
 
 # What a generator takes is described by its records alone.
-_hints = get_type_hints(Sampling, include_extras=True) | get_type_hints(Options, include_extras=True)
+_hints = get_type_hints(Sampling, include_extras=True) | get_type_hints(GeneratorOptions, include_extras=True)
 LLMJudge.__init__.__annotations__.update(
     {name: hint for name, hint in _hints.items() if name in LLMJudge.__init__.__annotations__}
 )

@@ -75,7 +75,7 @@ def quantize(
         raise ModelError(f"{source} is an int8 judge already; name the judge that it was made of.")
     chosen, others = _sides(rows, calibration_rows, test_rows)
     model = load_model(str(source), trust_remote_code=trust_remote_code, dtype="float32", runtime="openvino")
-    from bert_judge.encoder.quantization import write_int8
+    from bert_judge.encoder.openvino_runtime import write_int8
 
     config = JudgeConfig.load(source)
     answers = [config.form.answer_of(sample).sample for sample in chosen]

@@ -87,7 +87,7 @@ class RegexJudge(Judge):
                 "reading": "whole" if self._whole else str(READING),
                 "threshold": self._threshold if metric.graded else None,
                 "math_timeout": self._math_timeout if metric.limited else None,
-                **(metric.extra.versions() if metric.extra else {}),
+                **{package: importlib.metadata.version(package) for package in metric.packages},
                 "version": __version__,
             },
         )

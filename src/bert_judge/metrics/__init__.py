@@ -1,13 +1,12 @@
-"""Two strings in, one number out: the lexical measures that a judge is compared with, and the table of their names."""
+"""Lexical metrics, from two strings to a number: what judges are compared with."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from bert_judge.errors import InputError, did_you_mean
+from bert_judge.errors import InputError, did_you_mean, require_extra
 from bert_judge.metrics.extraction import choice, find_boxed, find_choice, strip_markup
-from bert_judge.metrics.extras import MATH_VERIFY, ROUGE_SCORE, SACREBLEU, Extra
 from bert_judge.metrics.maths import MATH_TIMEOUT, MetricResult, math_verify, verify_math
 from bert_judge.metrics.overlap import bleu, chrf, rouge_l
 from bert_judge.metrics.text import containment, exact_match, normalise, option_letter, raw_match, token_f1
@@ -38,50 +37,52 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A metric of the table: called with a candidate and a reference, it gives a number in [0, 1].
+    """A metric of the table: takes a candidate and a reference and returns a number in [0, 1].
 
-    `graded` metrics give any number there, the others 1.0 or 0.0. `extra` is what has to be installed for it. `limited`
-    is the same metric with a limit in seconds, for one that could take long.
+    `graded` metrics return any number there, others 1.0 or 0.0. `packages` are those whose versions can change the
+    number; the first must be installed. `limited` is the metric with a time limit in seconds, if it could take long.
     """
 
     function: Callable[[str, str], float]
     graded: bool = False
-    extra: Extra | None = None
+    packages: tuple[str, ...] = ()
     limited: Callable[[str, str, float], MetricResult] | None = None
 
     def __call__(self, candidate: str, reference: str) -> float:
-        """The metric's number."""
+        """The number."""
         return self.function(candidate, reference)
 
     def find(self, candidate: str, reference: str, timeout: float) -> MetricResult:
-        """The number, or why there is none; after at most `timeout` seconds where the metric could take long."""
+        """The number, or why there is none; metrics with a time limit stop after `timeout` seconds."""
         if self.limited:
             return self.limited(candidate, reference, timeout)
         return MetricResult(self.function(candidate, reference))
 
 
+_MATH_PACKAGES = ("math-verify", "latex2sympy2-extended", "sympy")
+
 METRICS: dict[str, Metric] = {
     "EM": Metric(raw_match),
-    "ROUGE": Metric(rouge_l, graded=True, extra=ROUGE_SCORE),
-    "Math-Verify": Metric(math_verify, extra=MATH_VERIFY, limited=verify_math),
+    "ROUGE": Metric(rouge_l, graded=True, packages=("rouge-score",)),
+    "Math-Verify": Metric(math_verify, packages=_MATH_PACKAGES, limited=verify_math),
     "exact_match": Metric(exact_match),
     "choice": Metric(choice),
     "containment": Metric(containment),
     "token_f1": Metric(token_f1, graded=True),
-    "bleu": Metric(bleu, graded=True, extra=SACREBLEU),
-    "chrf": Metric(chrf, graded=True, extra=SACREBLEU),
+    "bleu": Metric(bleu, graded=True, packages=("sacrebleu",)),
+    "chrf": Metric(chrf, graded=True, packages=("sacrebleu",)),
 }
 """Every metric by its name: the three of the paper's package first."""
 
 
 def find_metric(name: str) -> Metric:
-    """The metric of a name.
+    """The metric of this name.
 
-    Raises InputError with the nearest name where there is none, MissingExtraError where its package is not installed.
+    Raises InputError with the nearest name if there is none, and MissingExtraError if its package is not installed.
     """
     if name not in METRICS:
         raise InputError(f"there is no metric {name!r}; {did_you_mean(str(name), METRICS)}")
     metric = METRICS[name]
-    if metric.extra:
-        metric.extra.require()
+    for package in metric.packages[:1]:
+        require_extra(package.replace("-", "_"), f"the metric {name}", package, "lexical")
     return metric

@@ -1,4 +1,4 @@
-"""Finding the answer in a text: the option that it chooses, the contents of a box, the text without markup."""
+"""Extracting an answer from a text: the chosen option, the contents of boxes, the text without markup."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from bert_judge.metrics.text import exact_match
 
 _MARKUP = re.compile(r"\\(?:boxed|text|textbf|mathrm|mathbf)(?=\s*\{)|[*_`$\"'“”‘’{}]")
 _SPACES, _LINES = re.compile(r"[^\S\n]+"), re.compile(r" ?\n[ \n]*")
-# "A" and "I" are words, too: they are options only where no sentence goes on after them.
+# "A" and "I" are words, too: they are options only if no sentence continues after them.
 _ALONE = r"(?![)\].]? ?(?:,|/|&|or\b|and\b) ?[(\[]?(?-i:[A-HJ-Z])(?![\w']))"  # "A or B" chooses neither
 _LETTER = (
     r"[(\[]?(?-i:([B-HJ-Z])(?![\w+#])"
@@ -39,15 +39,15 @@ _MARKED = re.compile(r"\(([A-Z])\)|\*\*\(?([A-Z])\)?[.:]?\*\*|\b[Oo]ption ([A-Z]
 _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
 _BOX = re.compile(r"\\(?:boxed|fbox)\s*\{")
 _ENCLOSING = (("$$", "$$"), ("$", "$"), (r"\(", r"\)"), (r"\[", r"\]"))
-_LAYERS = 8  # of markup around an answer: more than anyone writes; bounds the time that hostile texts take
+_LAYERS = 8  # of markup around an answer: more than anyone writes, but bounded for hostile texts
 
 
 def choice(candidate: str, reference: str) -> float:
-    """1.0 where the candidate chooses the option that the reference names, else 0.0.
+    """1.0 if the candidate chooses the option that the reference names, else 0.0.
 
-    "A", "(A)", "**A**.", "A) Paris", "The answer is (A)" name the same option. A candidate that names none is right
-    where it gives the option's text ("Paris" for "A) Paris"). A reference that is not an option ("NO", "42") is
-    compared by `exact_match`.
+    "A", "(A)", "**A**.", "A) Paris", "The answer is (A)" name the same option. A candidate that names none is right if
+    it is the option's text ("Paris" for "A) Paris"). A reference that is not an option ("NO", "42") is compared by
+    `exact_match`.
     """
     text = _plain(reference)
     option = _LONE.fullmatch(text) or _LABEL.match(text)
@@ -61,12 +61,12 @@ def choice(candidate: str, reference: str) -> float:
 
 
 def find_choice(text: str) -> str | None:
-    """The letter, upper case, of the option that an answer chooses; None where it names none, or several.
+    """The letter, in upper case, of the option that an answer chooses; None if it names none, or several.
 
-    In this order: a letter alone ("b", "**B**."); the last one that is stated as the answer ("the answer is (B)",
-    "Correct option: B", "answer: b", "It's B", "<answer>B</answer>", "#### B", "Antwort: B", "B is correct"); one that
-    the text begins with ("B, as …"); the label at its start, unless other lines have other labels; the only option that
-    is set off from the text ("I go for (B) here").
+    Looked for in this order: a letter alone ("b", "**B**."); the last one stated as the answer ("the answer is (B)",
+    "Correct option: B", "answer: b", "It's B", "<answer>B</answer>", "#### B", "Antwort: B", "B is correct"); the first
+    word ("B, as …"); the label at the start, unless other lines have other labels; the only option that is set off from
+    the text ("I go for (B) here").
     """
     plain = _plain(text)
     if lone := _LONE.fullmatch(plain):
@@ -84,20 +84,20 @@ def find_choice(text: str) -> str | None:
 def find_boxed(text: str) -> list[str]:
     r"""The contents of each `\boxed{…}` or `\fbox{…}` of a LaTeX text, in order, with the braces inside.
 
-    A box inside another is part of that one; a box that is not closed is left out.
+    A box inside another is part of the outer one; a box that is not closed is left out.
     """
     closed = _braces(text)
-    found, position = [], 0
+    contents, position = [], 0
     for box in _BOX.finditer(text):
         end = closed.get(box.end() - 1)
         if box.start() >= position and end is not None:
-            found.append(text[box.end() : end])
+            contents.append(text[box.end() : end])
             position = end
-    return found
+    return contents
 
 
 def strip_markup(text: str) -> str:
-    r"""An answer without what surrounds it: white space, `*` and backticks, full stops, `$…$`, `\(…\)`, a box.
+    r"""An answer without the white space, `*`, backticks, full stops, `$…$`, `\(…\)` and box around it.
 
     "**A**." becomes "A", `$\boxed{\frac{1}{2}}$.` becomes `\frac{1}{2}`; an amount such as "$5" stays.
     """
@@ -114,19 +114,18 @@ def strip_markup(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """NFKC, without Markdown, quotation marks and LaTeX's boxes and fonts, single-spaced, one line a line."""
+    """NFKC without Markdown, quotation marks and LaTeX's boxes and fonts; single-spaced, lines kept."""
     text = _FRAMED.sub(lambda framed: f"answer: {framed[2] or framed[4] or ''}", text)
     text = _MARKUP.sub("", unicodedata.normalize("NFKC", text))
     return _LINES.sub("\n", _SPACES.sub(" ", text)).strip()
 
 
 def _letter(match: re.Match[str]) -> str:
-    """The only group that matched."""
     return str(match[match.lastindex or 0]).upper()
 
 
 def _braces(text: str) -> dict[int, int]:
-    """The place of the closing brace of each opening one, in one pass; braces after a backslash don't count."""
+    """The place of the closing brace by that of the opening one; braces after a backslash don't count."""
     opened: list[int] = []
     closed = {}
     for match in _BRACE.finditer(text):

@@ -1,4 +1,4 @@
-"""Whether two answers are mathematically equal, by Math-Verify, with a time limit that holds in any thread."""
+"""Mathematical equality by Math-Verify, with a time limit that works in any thread."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from pathlib import Path
 from threading import Lock
 from typing import NamedTuple
 
-from bert_judge.errors import MissingExtraError
-from bert_judge.metrics.extras import MATH_VERIFY
+from bert_judge.errors import MissingExtraError, require_extra
 from bert_judge.metrics.timing import limited
 
 MATH_TIMEOUT = 5.0
-"""Seconds that a pair may take: what Math-Verify allows to each of its steps."""
+"""Seconds that a pair may take: Math-Verify's limit for each of its steps."""
 
 _SCRIPT = Path(__file__).with_name("math_worker.py")
+_REQUIREMENT = ("the metric Math-Verify", "math-verify", "lexical")  # feature, package and extra
 
 
 class MetricResult(NamedTuple):
-    """The number of a metric (None where it can't read the reference), why, and whether it came to an end."""
+    """The number of a metric (None if it can't read the reference), the reason, and whether it finished in time."""
 
     score: float | None
     reason: str | None = None
@@ -33,20 +33,19 @@ class MetricResult(NamedTuple):
 
 
 def math_verify(candidate: str, reference: str) -> float:
-    r"""1.0 where both texts hold the same number, expression, set, interval …, else 0.0, after at most 5 s.
+    r"""1.0 if both texts hold the same number, expression, set, interval …, else 0.0; takes at most 5 s.
 
     Texts may be bare (`\frac{9}{7}`, "1,000"), in `$…$` or `\boxed{…}`, or sentences, of which the last formula counts.
-    Order matters: the reference is the one that is taken as correct (Math-Verify, Hugging Face, 2025). Raises
-    MissingExtraError.
+    Not symmetric: Math-Verify (Hugging Face, 2025) takes the reference as the correct one. Raises MissingExtraError.
     """
     return verify_math(candidate, reference).score or 0.0
 
 
 def verify_math(candidate: str, reference: str, timeout: float = MATH_TIMEOUT) -> MetricResult:
-    """`math_verify` with a reason where it is not 1.0; a pair that takes more than `timeout` seconds is not equal.
+    """`math_verify` with a reason if it is not 1.0; a pair that takes more than `timeout` seconds is not equal.
 
-    Bare LaTeX is read as if it stood in `$…$`, where Math-Verify reads it, and equal texts are equal. Works in any
-    thread, one pair at a time, in a process of its own that ends where it takes too long.
+    Identical texts are equal, and bare LaTeX is read as if in `$…$`. Works in any thread, one pair at a time, in a
+    separate process that is killed if it takes too long.
     """
     if candidate.strip() == reference.strip():
         return MetricResult(1.0)
@@ -58,14 +57,14 @@ def verify_math(candidate: str, reference: str, timeout: float = MATH_TIMEOUT) -
 
 
 class _Worker:
-    """A process that runs Math-Verify (`math_worker.py`): started when first needed, and again after it has ended."""
+    """A process that runs `math_worker.py`: started when first needed, and again if it has ended."""
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._process: subprocess.Popen[str] | None = None
 
     def ask(self, candidate: str, reference: str, timeout: float) -> MetricResult:
-        """The worker's result; a pair that takes it too long, or at which it dies twice, is not equal."""
+        """The worker's result; a pair that takes too long, or kills the worker twice, is not equal."""
         request = json.dumps([candidate, reference, timeout]) + "\n"
         with self._lock:
             for _ in range(2):
@@ -78,7 +77,7 @@ class _Worker:
         return MetricResult(0.0, "Math-Verify ended without an answer", finished=False)
 
     def close(self) -> None:
-        """End the process, and its fork."""
+        """Kill the process and its fork."""
         if process := self._process:
             if sys.platform == "win32":
                 process.kill()
@@ -89,14 +88,14 @@ class _Worker:
         self._process = None
 
     def forget(self) -> None:
-        """In a process that was forked: leave the parent's worker to the parent."""
+        """In a forked process: leave the parent's worker to the parent."""
         if self._process:
-            self._process.returncode = 0  # not ours to wait for
+            self._process.returncode = 0  # so that Popen does not wait for it
         self._lock, self._process = Lock(), None
 
     def _started(self) -> subprocess.Popen[str]:
         if self._process is None:
-            MATH_VERIFY.require()
+            require_extra("math_verify", *_REQUIREMENT)
             self._process = subprocess.Popen(
                 [sys.executable, "-P", str(_SCRIPT)],
                 stdin=subprocess.PIPE,
@@ -104,23 +103,23 @@ class _Worker:
                 stderr=subprocess.DEVNULL,
                 encoding="utf-8",
                 env={**os.environ, "PYTHONHASHSEED": "0"},
-                process_group=None if sys.platform == "win32" else 0,  # its own, which can be ended as a whole
+                process_group=None if sys.platform == "win32" else 0,  # a new group, to be killed as a whole
             )
             if not self._exchange(self._process, ""):
-                raise MissingExtraError("the metric Math-Verify", "math-verify", "lexical")
+                raise MissingExtraError(*_REQUIREMENT)
         return self._process
 
     def _exchange(self, process: subprocess.Popen[str], request: str) -> str:
-        """Send a request and wait for the line that answers it; "" where the process ended instead."""
+        """Send a request and wait for the line that answers it; "" if the process ended instead."""
         assert process.stdin and process.stdout
         line = ""
         try:
             process.stdin.write(request)
             process.stdin.flush()
             line = process.stdout.readline()
-        except OSError:  # the pipe is broken: it has ended
+        except OSError:  # a broken pipe: the process has ended
             pass
-        finally:  # also after Ctrl-C, so that a late answer is not taken for the next pair's
+        finally:  # also after Ctrl-C, or a late answer would be read as the next pair's
             if not line.endswith("\n"):
                 self.close()
                 line = ""

@@ -1,6 +1,6 @@
-"""Whether two texts are the same, and which words they share.
+"""Matches of two texts and of their words.
 
-All but `raw_match` read `normalise`d text, as the evaluation script of SQuAD does (Rajpurkar et al., 2016, arXiv
+All but `raw_match` compare `normalise`d texts, as SQuAD's evaluation script does (Rajpurkar et al., 2016, arXiv
 1606.05250).
 """
 
@@ -22,35 +22,36 @@ _OPTION = re.compile(r"\(?([A-Za-z])\)?\Z|\(?([A-Z])\)(?!\S)")
 
 
 def normalise(text: str) -> str:
-    """The text in one form: NFKC, case-folded, without punctuation and English articles, single-spaced.
+    """The text in NFKC, case-folded, without punctuation and English articles, single-spaced.
 
-    Punctuation is ASCII's (`$` and `+` too) and every Unicode category P; it is deleted, not made a space, so that
-    "1,000" becomes "1000" (and "12.5" becomes "125"). Accents stay. SQuAD's rules, with one change: a text of articles
-    alone keeps them, so that the answer "(A)" does not become empty.
+    Punctuation is ASCII's (with `$` and `+`) and Unicode's category P; it is deleted, not replaced by a space, so that
+    "1,000" becomes "1000" (and "12.5" becomes "125"). Accents stay. These are SQuAD's rules, except that a text of
+    articles alone keeps them, so that the answer "(A)" does not become empty.
     """
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
-    kept = (char for char in folded if char not in string.punctuation and unicodedata.category(char)[0] != "P")
-    words = unicodedata.normalize("NFC", "".join(kept)).split()
+    chars = (char for char in folded if char not in string.punctuation and unicodedata.category(char)[0] != "P")
+    words = unicodedata.normalize("NFC", "".join(chars)).split()
     return " ".join([word for word in words if word not in _ARTICLES] or words)
 
 
 def raw_match(candidate: str, reference: str) -> float:
-    """1.0 where both texts are the same but for white space around them, else 0.0: the `EM` of the paper's package.
+    """1.0 if both texts are the same up to white space around them, else 0.0: the `EM` of the paper's package.
 
-    An option, "A) Paris" or "(A) Paris", is compared by its letter, so that it equals "A". Case and punctuation count.
+    Options, "A) Paris" or "(A) Paris", are compared by their letter, so that they equal "A". Case and punctuation
+    count.
     """
     texts = (candidate.strip(), reference.strip())
-    ours, theirs = (option_letter(text) or text for text in texts)
-    return float(ours == theirs)
+    one, other = (option_letter(text) or text for text in texts)
+    return float(one == other)
 
 
 def exact_match(candidate: str, reference: str) -> float:
-    """1.0 where both texts are the same once normalised, else 0.0 (SQuAD)."""
+    """1.0 if both texts are the same once normalised, else 0.0 (SQuAD)."""
     return float(normalise(candidate) == normalise(reference))
 
 
 def containment(candidate: str, reference: str) -> float:
-    """1.0 where the reference stands in the candidate, whole words in a row, else 0.0; 0.0 for an empty reference.
+    """1.0 if the candidate contains the words of the reference in a row, else 0.0; 0.0 for an empty reference.
 
     Both are normalised. In scripts without spaces (Chinese, Japanese, Thai, Lao, Khmer, Burmese) each character counts
     as a word.
@@ -62,23 +63,23 @@ def containment(candidate: str, reference: str) -> float:
 def token_f1(candidate: str, reference: str) -> float:
     """Harmonic mean of precision and recall of the candidate's words, in [0, 1], order ignored (SQuAD).
 
-    A word counts as often as it stands in both. Where a text is empty once normalised, 1.0 if both are, else 0.0
+    A word counts as often as it occurs in both. If a text is empty once normalised, 1.0 if both are, else 0.0
     (SQuAD 2.0). In scripts without spaces each character counts as a word, as in MLQA (Lewis et al., 2020, arXiv
     1910.07475).
     """
-    ours, theirs = Counter(_tokens(candidate)), Counter(_tokens(reference))
-    if not ours or not theirs:
-        return float(ours == theirs)
-    return 2 * (ours & theirs).total() / (ours.total() + theirs.total())
+    counts, reference_counts = Counter(_tokens(candidate)), Counter(_tokens(reference))
+    if not counts or not reference_counts:
+        return float(counts == reference_counts)
+    return 2 * (counts & reference_counts).total() / (counts.total() + reference_counts.total())
 
 
 def split_words(text: str) -> list[str]:
-    """The texts between white space; each character of a script without spaces on its own."""
+    """The words between white space; in scripts without spaces, the characters."""
     return _TOKEN.findall(text)
 
 
 def option_letter(text: str) -> str | None:
-    """The letter, as it is written, of a text that is an option: "D", "(D)", "D) none of these"; else None ("NO")."""
+    """The letter, as written, of a text that is an option ("D", "(D)", "D) none of these"), else None ("NO")."""
     option = _OPTION.match(text.strip())
     return option and (option[1] or option[2])
 

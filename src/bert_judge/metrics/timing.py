@@ -1,6 +1,6 @@
-"""A limit of time for what a judge does with a row, where whoever asks it has set one.
+"""A time limit for all patterns and formulas of a row together, besides the limit of each.
 
-Patterns and formulas have limits of their own. Where others wait for the same judge, theirs together are limited, too:
+A server sets one, as other requests wait for the same judge:
 
     with time_limit(1.5):
         list(judge.assess(samples))  # raises OutOfTimeError
@@ -17,12 +17,12 @@ _END: ContextVar[float | None] = ContextVar("end", default=None)
 
 
 class OutOfTimeError(Exception):
-    """The time that was set is over."""
+    """The time limit is over."""
 
 
 @contextmanager
 def time_limit(seconds: float) -> Iterator[Callable[[], None]]:
-    """Let patterns and formulas of this thread take so many seconds together; gives what starts them anew."""
+    """Limit the patterns and formulas of this thread to `seconds` in all; yields a function that restarts the time."""
 
     def restart() -> None:
         _END.set(time.monotonic() + seconds)
@@ -37,9 +37,9 @@ def time_limit(seconds: float) -> Iterator[Callable[[], None]]:
 
 @contextmanager
 def limited(seconds: float) -> Iterator[float]:
-    """Gives so many seconds, or what is left where that is less.
+    """Yields `seconds`, or what is left of the time limit if that is less.
 
-    Raises OutOfTimeError where nothing is left, and in place of a TimeoutError where less was.
+    Raises OutOfTimeError if nothing is left, and instead of a TimeoutError if less than `seconds` was.
     """
     end = _END.get()
     left = seconds if end is None else end - time.monotonic()
@@ -54,7 +54,7 @@ def limited(seconds: float) -> Iterator[float]:
 
 
 def check_time() -> None:
-    """Raises OutOfTimeError where a limit was set and is over."""
+    """Raises OutOfTimeError if a time limit was set and is over."""
     end = _END.get()
     if end is not None and time.monotonic() >= end:
         raise OutOfTimeError

@@ -1,4 +1,4 @@
-"""A benchmark as a record, and the three tasks that are made from it: free, soft and strict."""
+"""A benchmark as a record, and its three tasks: free, soft and strict."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from datasets import Dataset
 
 Row = Mapping[str, Any]
-"""A row of a data set, in the data set's own columns."""
+"""A row of a data set, by the data set's own columns."""
 
 
 class Item(NamedTuple):
-    """What a model is asked, and the reference answer."""
+    """The question put to a model, and the reference answer."""
 
     question: str
     reference: str
@@ -25,10 +25,10 @@ class Item(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Benchmark:
-    """One split of a data set under the name of its task.
+    """One split of a data set, and the name of its task.
 
     `dataset` is its id on the Hub; `config` is one configuration, several, or None for the only one; `licence` is that
-    of its card, as an SPDX identifier where there is one; `family` is the kind of question.
+    of its card, as an SPDX identifier if there is one; `family` is the kind of question.
     """
 
     name: str
@@ -39,15 +39,16 @@ class Benchmark:
     family: str
 
     def local_rows(self) -> int | None:
-        """How many rows the split has, before a task leaves some out; None if the data set is not on the disk.
+        """The number of rows before a task leaves some out; None if the data set is not on this machine.
 
         Raises InputError if it can't be read.
         """
-        there = find_dataset(self.dataset) is not None
-        return len(load_dataset(self.dataset, self.config, self.split)) if there else None
+        if find_dataset(self.dataset) is None:
+            return None
+        return len(load_dataset(self.dataset, self.config, self.split))
 
 
-class Reading(NamedTuple):
+class RowConversion(NamedTuple):
     """How rows of a data set become questions with references (`read`), and which rows are used (`keep`)."""
 
     read: Callable[[Row], Item]
@@ -56,39 +57,39 @@ class Reading(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkTask:
-    """A task: call it for a dataset with the columns `question` and `reference`.
+    """A task: calling it returns a dataset with the columns `question` and `reference`.
 
-    `form` is one of `FORMS`, and `answer` says what X is in "Final answer: X". Where the paper's package uses other
-    rows, or another order of options, `paper` makes its reading of the data set, from the first row on.
+    `form` is one of `FORMS`; `answer` describes X in "Final answer: X". If the paper's package uses other rows or
+    another order of options, `paper` makes its conversion, for one pass over the rows.
     """
 
     benchmark: Benchmark
     form: str
     answer: str
-    reading: Reading = field(repr=False)
-    paper: Callable[[], Reading] | None = field(repr=False, default=None)
+    conversion: RowConversion = field(repr=False)
+    paper: Callable[[], RowConversion] | None = field(repr=False, default=None)
 
     @property
     def name(self) -> str:
-        """The name of the benchmark, with `_soft` or `_strict` where the answer has a format."""
+        """The name of the benchmark, with `_soft` or `_strict` if the answer has a format."""
         return self.benchmark.name + self.form
 
     def __call__(self) -> Dataset:
         """Load the data set, locally or from the Hub. Raises InputError with what is missing."""
-        return self._load(self.reading)
+        return self._load(self.conversion)
 
     def as_in_paper(self) -> Dataset:
-        """The rows and the order of options of candidates that were made with the paper's package."""
-        return self._load(self.paper() if self.paper else self.reading)
+        """The rows and the order of options that the paper's package uses."""
+        return self._load(self.paper() if self.paper else self.conversion)
 
-    def _load(self, reading: Reading) -> Dataset:
-        def ask(row: Row) -> dict[str, str]:
-            question, reference = reading.read(row)
-            asked = add_form(question.strip(), self.form, self.answer)
-            return {"question": asked, "reference": reference.strip()}
+    def _load(self, conversion: RowConversion) -> Dataset:
+        def convert(row: Row) -> dict[str, str]:
+            question, reference = conversion.read(row)
+            prompt = add_form(question.strip(), self.form, self.answer)
+            return {"question": prompt, "reference": reference.strip()}
 
         source = self.benchmark
-        rows = load_dataset(source.dataset, source.config, source.split, filter_fn=reading.keep, process_fn=ask)
+        rows = load_dataset(source.dataset, source.config, source.split, filter_fn=conversion.keep, process_fn=convert)
         return rows.select_columns(["question", "reference"])
 
 
@@ -97,12 +98,11 @@ def make_tasks(
     read: Callable[[Row], Item],
     answer: str,
     keep: Callable[[Row], bool] | None = None,
-    paper: Callable[[], Reading] | None = None,
+    paper: Callable[[], RowConversion] | None = None,
 ) -> list[BenchmarkTask]:
-    """Each benchmark in each of `FORMS`; a file offers them in a list called `TASKS`.
+    """Each benchmark in each of `FORMS`, for the list `TASKS` of a file.
 
-    `read` makes a question and its reference from a row, `keep` says which rows are used; `answer` and `paper` are as
-    in `BenchmarkTask`.
+    `read` and `keep` are those of `RowConversion`; `answer` and `paper` those of `BenchmarkTask`.
     """
-    reading = Reading(read, keep)
-    return [BenchmarkTask(each, form, answer, reading, paper) for each in benchmarks for form in FORMS]
+    conversion = RowConversion(read, keep)
+    return [BenchmarkTask(benchmark, form, answer, conversion, paper) for benchmark in benchmarks for form in FORMS]

@@ -1,4 +1,4 @@
-"""Finding tasks: the functions of the files in this folder and in a user's, and files of questions."""
+"""Finding tasks in this folder and in a user's, and reading files of questions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TaskFunction: TypeAlias = "Callable[[], Dataset]"
 
 
 def discover(tasks_dir: str | Path | None = None, package: str = "bert_judge.tasks") -> dict[str, TaskFunction]:
-    """All tasks by name: those of the package (or of another `package`), and those of the files of `tasks_dir`.
+    """All tasks of the package (or of another `package`) and of the files in `tasks_dir`, by name.
 
     A task is a public function, defined in the file itself, that can be called without arguments; or an entry of the
     list `TASKS` that `make_tasks` made. Files in `tasks_dir` may import from the package as if they were in
@@ -32,26 +32,26 @@ def discover(tasks_dir: str | Path | None = None, package: str = "bert_judge.tas
 
     Raises InputError for a file that can't be imported, a name that is defined twice, and a folder without tasks.
     """
-    found: dict[str, tuple[TaskFunction, Path]] = {}
+    tasks: dict[str, tuple[TaskFunction, Path]] = {}
     for module in _modules(package, Path(importlib.import_module(package).__path__[0])):
-        _add(found, module)
+        _add(tasks, module)
     if tasks_dir is not None:
         folder = Path(tasks_dir).expanduser().resolve()
         if not folder.is_dir():
-            found_there = "a file" if folder.exists() else "not there"
-            raise InputError(f"the folder of tasks {tasks_dir} is {found_there}; a folder of Python files is needed.")
-        if not sum(_add(found, module) for module in _modules(_package(folder), folder)):
+            state = "a file" if folder.exists() else "not there"
+            raise InputError(f"the folder of tasks {tasks_dir} is {state}; a folder of Python files is needed.")
+        if not sum(_add(tasks, module) for module in _modules(_package(folder), folder)):
             raise InputError(
                 f"{tasks_dir} has no tasks; a Python file with a public function that takes no arguments was expected."
             )
-    return {name: task for name, (task, _) in found.items()}
+    return {name: task for name, (task, _) in tasks.items()}
 
 
 def from_file(path: str | Path, columns: ColumnMap | None = None) -> Dataset:
-    """A dataset with `question` and `reference` from a file, as a task returns it.
+    """A dataset with `question` and `reference`, like a task's, from a file that `bert_judge.inputs.open_source` reads.
 
-    The file is anything that `bert_judge.inputs.open_source` reads. `columns` maps "question" and "reference" to its
-    columns; a role without one is recognised. References are texts, or lists of texts where some row has several.
+    `columns` maps "question" and "reference" to the file's columns; others are recognised. References are texts, or
+    lists of texts if some row has several.
 
     Raises InputError, which names the row and what is wrong with it.
     """
@@ -67,9 +67,9 @@ def from_file(path: str | Path, columns: ColumnMap | None = None) -> Dataset:
     return Dataset.from_dict({"question": [row.question for row in rows], "reference": references})
 
 
-def unknown_task(name: str, known: Iterable[str]) -> InputError:
-    """The error for an unknown name, with the nearest known ones."""
-    near = difflib.get_close_matches(name, known, n=3)
+def unknown_task(name: str, names: Iterable[str]) -> InputError:
+    """The error for an unknown task, with the nearest of `names`."""
+    near = difflib.get_close_matches(name, names, n=3)
     hint = f"did you mean {' or '.join(near)}?" if near else "`bert-judge tasks` lists them."
     return InputError(f"there is no task {name!r}; {hint}")
 
@@ -80,9 +80,9 @@ def _modules(package: str, folder: Path) -> Iterator[ModuleType]:
         if not file.stem.startswith("_"):
             try:
                 yield importlib.import_module(f"{package}.{file.stem}")
-            except Exception as error:  # a file of the user's can raise anything
-                what = f"{type(error).__name__}: {first_line(error)}"
-                raise InputError(f"the file of tasks {file} can't be imported: {what}.") from error
+            except Exception as error:  # a user's file can raise anything
+                reason = f"{type(error).__name__}: {first_line(error)}"
+                raise InputError(f"the file of tasks {file} can't be imported: {reason}.") from error
 
 
 def _package(folder: Path) -> str:
@@ -95,27 +95,27 @@ def _package(folder: Path) -> str:
     return name
 
 
-def _add(found: dict[str, tuple[TaskFunction, Path]], module: ModuleType) -> int:
+def _add(tasks: dict[str, tuple[TaskFunction, Path]], module: ModuleType) -> int:
     """Add the tasks of a module; returns their number."""
     file = Path(str(module.__file__))
     listed = getattr(module, "TASKS", [])
     if not isinstance(listed, list) or not all(isinstance(task, BenchmarkTask) for task in listed):
         raise InputError(f"TASKS in {file} is not a list made by make_tasks; make it with make_tasks, or rename it.")
     functions = [(name, value) for name, value in vars(module).items() if _is_task(name, value, module)]
-    tasks = [*functions, *((task.name, task) for task in listed)]
-    for name, task in tasks:
-        if name in found:
-            places = " and ".join(dict.fromkeys([str(found[name][1]), str(file)]))
+    new = [*functions, *((task.name, task) for task in listed)]
+    for name, task in new:
+        if name in tasks:
+            places = " and ".join(dict.fromkeys([str(tasks[name][1]), str(file)]))
             raise InputError(f"the task {name} is defined twice, in {places}; rename one of them.")
-        found[name] = (task, file)
-    return len(tasks)
+        tasks[name] = (task, file)
+    return len(new)
 
 
 def _is_task(name: str, value: Any, module: ModuleType) -> bool:
     """Whether it is a public function, defined in the module itself, that can be called without arguments."""
-    here = getattr(value, "__module__", None) == module.__name__
-    if name.startswith("_") or isinstance(value, type) or not callable(value) or not here:
+    imported = getattr(value, "__module__", None) != module.__name__
+    if name.startswith("_") or isinstance(value, type) or not callable(value) or imported:
         return False
     variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     parameters = inspect.signature(value).parameters.values()
-    return all(each.kind in variadic or each.default is not inspect.Parameter.empty for each in parameters)
+    return all(param.kind in variadic or param.default is not inspect.Parameter.empty for param in parameters)

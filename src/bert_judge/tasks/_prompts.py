@@ -1,4 +1,4 @@
-"""How a question is put to a model: with options, with a context, and with or without a format for the answer.
+"""The wording of prompts: with options, with a context, and with or without a format for the answer.
 
 The three forms are those of the paper (arXiv 2604.09497, table 8); the wording is ours.
 """
@@ -18,14 +18,14 @@ FORMS: Mapping[str, str] = {
     "_soft": 'Work out the answer, and conclude with a last line "Final answer: X", where X is {answer}.',
     "_strict": 'Respond only with the line "Final answer: X", where X is {answer}; write nothing else.',
 }
-"""The instruction on the answer's format, by the ending of the task's name; `{answer}` says what X is."""
+"""The instruction on the answer's format, by the ending of the task's name; `{answer}` describes X."""
 
 OPTION = "the letter of the right option"
 SPAN = "the shortest answer to the question, in the words of the context where it has them"
 RESULT = "the result, a number or an expression"
 
 Order: TypeAlias = "Callable[[Sequence[str], str], list[str]]"
-"""From the options of a question and the question: the options in the order in which they are listed."""
+"""A function from the options of a question, and the question, to the options in the order of the prompt."""
 
 
 def ask_choice(question: str, options: Sequence[str]) -> str:
@@ -44,8 +44,7 @@ def ask_context(question: str, context: str) -> str:
 
 def add_form(question: str, form: str, answer: str) -> str:
     """A question with the instruction of one of `FORMS`."""
-    said = FORMS[form].format(answer=answer)
-    return f"{question}\n\n{said}" if said else question
+    return f"{question}\n\n{FORMS[form].format(answer=answer)}" if FORMS[form] else question
 
 
 def lettered(options: Sequence[str]) -> list[str]:
@@ -57,18 +56,18 @@ def lettered(options: Sequence[str]) -> list[str]:
 
 
 def shuffled(options: Sequence[str], question: str, seed: int = 0) -> list[str]:
-    """Options in an order that depends only on their texts, the question and the seed, on every machine.
+    """Options in an order that depends only on their texts, the question and the seed.
 
     For data sets that put the correct option first.
     """
-    # Sorted by a hash, since `random.shuffle` may change between versions of Python.
+    # By a hash, since `random.shuffle` may change between versions of Python.
     return sorted(options, key=lambda text: hashlib.sha256(f"{seed}\0{question}\0{text}".encode()).digest())
 
 
 def paper_order() -> Order:
-    """The order of options in the paper's package, to be called for each row in turn.
+    """The order of options in the paper's package, to be called for one row after the other.
 
-    Its tasks seed Python's random generator with 0 and then shuffle the options of one row after the other.
+    Its tasks seed Python's random generator with 0 and then shuffle the options of each row in turn.
     """
     chance = random.Random(0)
 

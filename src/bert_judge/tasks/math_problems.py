@@ -9,7 +9,7 @@ import re
 
 from bert_judge.errors import InputError
 from bert_judge.metrics import find_boxed
-from bert_judge.tasks._benchmark import Benchmark, Item, Reading, Row, make_tasks
+from bert_judge.tasks._benchmark import Benchmark, Item, Row, RowConversion, make_tasks
 from bert_judge.tasks._prompts import RESULT
 
 _FAMILY = "math"
@@ -26,8 +26,8 @@ def _boxed_result(solution: str) -> str | None:
 
     MATH also has `\fbox{2}`, and boxes of a single character without braces, as in `\boxed 2`.
     """
-    found = find_boxed(solution) or _BARE_BOX.findall(solution)
-    return found[-1].strip().rstrip(".,;") or None if found else None
+    contents = find_boxed(solution) or _BARE_BOX.findall(solution)
+    return contents[-1].strip().rstrip(".,;") or None if contents else None
 
 
 def _gsm8k(row: Row) -> Item:
@@ -47,7 +47,7 @@ def _math_has_result(row: Row) -> bool:
 
 
 def _math_has_braced_box(row: Row) -> bool:
-    """Whether the paper's package uses a problem: it reads neither `\\fbox{2}` nor `\\boxed 2`."""
+    """Whether the paper's package uses a problem: it knows neither `\\fbox{2}` nor `\\boxed 2`."""
     return re.search(r"\\boxed\{[^}]*\}", row["solution"]) is not None
 
 
@@ -79,7 +79,7 @@ TASKS = [
         _math,
         RESULT,
         keep=_math_has_result,
-        paper=lambda: Reading(_math, _math_has_braced_box),
+        paper=lambda: RowConversion(_math, _math_has_braced_box),
     ),
     *make_tasks(
         [Benchmark(name, f"math-ai/{name}", None, "test", "Apache-2.0", _FAMILY) for name in ("aime24", "aime25")],

@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import partial
 
 from bert_judge.errors import InputError
-from bert_judge.tasks._benchmark import Benchmark, Item, Reading, Row, make_tasks
+from bert_judge.tasks._benchmark import Benchmark, Item, Row, RowConversion, make_tasks
 from bert_judge.tasks._prompts import OPTION, Order, ask_choice, lettered, paper_order, shuffled
 
 _FAMILY = "multiple choice"
@@ -69,12 +69,12 @@ TASKS = [
         [Benchmark("gpqa", "Idavidrein/gpqa", "gpqa_main", "train", "CC-BY-4.0", _FAMILY)],
         _gpqa,
         OPTION,
-        paper=lambda: Reading(partial(_gpqa, order=paper_order())),
+        paper=lambda: RowConversion(partial(_gpqa, order=paper_order())),
     ),
     *make_tasks(
         [Benchmark("truthful_qa_mc", "truthfulqa/truthful_qa", "multiple_choice", "validation", "Apache-2.0", _FAMILY)],
         _truthful_qa,
         OPTION,
-        paper=lambda: Reading(partial(_truthful_qa, order=paper_order())),
+        paper=lambda: RowConversion(partial(_truthful_qa, order=paper_order())),
     ),
 ]

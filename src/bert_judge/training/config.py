@@ -1,21 +1,20 @@
-"""How a judge is trained: the settings, each of which is a flag of `bert-judge train`."""
+"""The settings of a training, each of which is a flag of `bert-judge train`."""
 
 from __future__ import annotations
 
-import importlib.util
 from dataclasses import dataclass, fields
 from typing import Annotated, Any
 
-from bert_judge.errors import InputError, MissingExtraError
+from bert_judge.errors import InputError, require_extra
 
 SCHEDULES = tuple("linear cosine cosine_with_restarts polynomial constant constant_with_warmup inverse_sqrt".split())
-"""The learning rate schedules of transformers that need no settings of their own."""
+"""The learning rate schedules of transformers that need no further settings."""
 
 STRATEGIES = ("steps", "epoch", "no")
 TRACKERS = ("tensorboard", "wandb", "trackio")
 
-# Settings on which no weight depends.
-_UNSEEN = frozenset(
+# Settings that don't change the weights.
+_COSMETIC = frozenset(
     "logging_strategy logging_steps logging_dir report_to save_total_limit push_to_hub hub_private overwrite "
     "quiet".split()
 )
@@ -23,44 +22,44 @@ _UNSEEN = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainConfig:
-    """How a judge is trained. The defaults are the paper's, which trained on 8 devices: 32 rows in each step.
+    """The settings of a training. The defaults are the paper's, except that the paper used 8 devices (32 rows a step).
 
     Raises InputError for a setting that is out of range.
     """
 
     num_train_epochs: Annotated[float, "how often each row is seen"] = 1.0
-    max_steps: Annotated[int | None, "end after this many steps, whatever num_train_epochs is"] = None
-    batch_size: Annotated[int, "rows a step on each device"] = 4
+    max_steps: Annotated[int | None, "stop after this many steps, whatever num_train_epochs is"] = None
+    batch_size: Annotated[int, "rows in a batch on each device"] = 4
     gradient_accumulation_steps: Annotated[int, "batches in one step: more rows a step without more memory"] = 1
     learning_rate: Annotated[float, "the highest learning rate"] = 2e-5
     warmup_ratio: Annotated[float, "fraction of the steps in which the learning rate rises"] = 0.05
     lr_scheduler_type: Annotated[str, f"how the learning rate falls: {', '.join(SCHEDULES)}"] = "linear"
     weight_decay: Annotated[float, "decay of the weights (AdamW)"] = 0.0
-    freeze_embeddings: Annotated[bool, "leave the embeddings of the tokens as they are"] = False
-    hidden_dropout: Annotated[float | None, "replaces the encoder's own; a tenth quicker at 0"] = None
+    freeze_embeddings: Annotated[bool, "don't train the token embeddings"] = False
+    hidden_dropout: Annotated[float | None, "replaces the encoder's own; 0 is a tenth faster"] = None
     attention_dropout: Annotated[
-        float | None, "replaces the encoder's own; on a processor about a third quicker at 0"
+        float | None, "replaces the encoder's own; on a processor 0 is about a third faster"
     ] = None
     question_dropout: Annotated[
-        float, "fraction of the rows that lose their question, where the judge learns to read with and without one"
+        float, "fraction of the rows that lose their question, if the judge learns to read with and without one"
     ] = 0.1
     dev_share: Annotated[
         float | None,
-        "fraction of the questions held out, to choose the best state and calibrate (default: 0.05, of few rows more)",
+        "fraction of the questions held out, to choose the best state and calibrate (default: 0.05; more of few rows)",
     ] = None
     max_dev_rows: Annotated[int, "the most held-out rows that an evaluation during the training reads"] = 2_000
     evaluations: Annotated[int, "evaluations during the training, evenly spread"] = 5
-    patience: Annotated[int | None, "end after this many evaluations without a lower loss"] = None
-    bf16: Annotated[bool | None, "compute in bfloat16 (default: where the device does so itself)"] = None
+    patience: Annotated[int | None, "stop after this many evaluations without a lower loss"] = None
+    bf16: Annotated[bool | None, "compute in bfloat16 (default: if the device does so natively)"] = None
     gradient_checkpointing: Annotated[bool, "compute activations twice instead of keeping them: less memory"] = False
     logging_strategy: Annotated[str, "when the loss is logged: steps, epoch or no"] = "steps"
     logging_steps: Annotated[int | None, "log every N steps (default: ten times an evaluation)"] = None
     logging_dir: Annotated[str | None, "folder for tensorboard (default: runs in the output folder)"] = None
     report_to: Annotated[tuple[str, ...] | None, f"where else logs go: {', '.join(TRACKERS)} (default: nowhere)"] = None
     save_strategy: Annotated[
-        str, "when the judge is evaluated and its state is kept, to go on from: steps, epoch or no (kept nowhere)"
+        str, "when the judge is evaluated and a state is saved to resume from: steps, epoch or no (never saved)"
     ] = "steps"
-    save_steps: Annotated[int | None, "evaluate and keep a state every N steps (default: by evaluations)"] = None
+    save_steps: Annotated[int | None, "evaluate and save a state every N steps (default: by evaluations)"] = None
     save_total_limit: Annotated[int | None, "the most states that are kept; the best one always is"] = 2
     seed: Annotated[int, "seed of all random choices"] = 0
     push_to_hub: Annotated[str | None, "upload the judge to this repository of the Hub: ORGANISATION/NAME"] = None
@@ -81,19 +80,18 @@ class TrainConfig:
         return tuple(name for name in self.report_to or () if name != "none")
 
     def settings(self) -> dict[str, Any]:
-        """The settings on which weights depend, by name."""
-        return {field.name: getattr(self, field.name) for field in fields(self) if field.name not in _UNSEEN}
+        """The settings that change the weights, by name."""
+        return {field.name: getattr(self, field.name) for field in fields(self) if field.name not in _COSMETIC}
 
     def check_packages(self) -> None:
-        """Raise MissingExtraError where a package is missing that these settings need."""
-        trackers = [(f"report_to={name}", name, name) for name in self.trackers]
-        for feature, package, extra in [("training", "accelerate", "train"), *trackers]:
-            if importlib.util.find_spec(package) is None:
-                raise MissingExtraError(feature, package, extra)
+        """Raise MissingExtraError if a package that these settings need is missing."""
+        require_extra("accelerate", "training", "accelerate", "train")
+        for name in self.trackers:
+            require_extra(name, f"report_to={name}", name, name)
 
 
 def _limits(c: TrainConfig) -> list[tuple[str, bool, str]]:
-    """The name of each setting with limits, whether it is within them, and what was expected."""
+    """The name of each limited setting, whether it is within its limits, and what was expected."""
     counts = "batch_size gradient_accumulation_steps max_dev_rows evaluations".split()
     optional = "max_steps patience logging_steps save_steps save_total_limit".split()
     counts += [name for name in optional if getattr(c, name) is not None]

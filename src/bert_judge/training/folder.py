@@ -1,4 +1,4 @@
-"""The output folder of a training: its states while it runs, then its result, whole or not at all; and its upload.
+"""The output folder of a training: its states while it runs, then its result; and the upload of the result.
 
 The result is what transformers saves, `judge.json`, the card `README.md`, and `metrics.json`, which is written last and
 marks the result as complete. States are under `states`, in a folder for each training.
@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from bert_judge.encoder.models import JUDGE_CONFIG, hash_files
+from bert_judge.encoder.models import JUDGE_CONFIG, hash_files, read_object
 from bert_judge.errors import InputError, OutputError, first_line
 from bert_judge.reading import InputForm
 from bert_judge.records import Sample, __version__
@@ -33,10 +33,10 @@ _COUNTED = {"task": "by_task", "model": "by_model", "label source": "by_label_so
 
 @dataclass(frozen=True, slots=True)
 class TrainResult:
-    """A trained judge: its folder, and how good it is on the held-out questions.
+    """A trained judge: its folder, and its measures on the held-out questions.
 
-    `undecided_rows` had no label and were dropped. `dev` are the measures over all held-out rows, after calibration,
-    `tasks` those of each task; `dev_loss` is the mean cross-entropy before calibration.
+    `undecided_rows` had no label and were dropped. `dev` has the measures over all held-out rows, after calibration,
+    and `tasks` those of each task; `dev_loss` is the mean cross-entropy before calibration.
     """
 
     folder: Path
@@ -50,7 +50,7 @@ class TrainResult:
 
     @classmethod
     def of(cls, folder: Path, record: Mapping[str, Any]) -> TrainResult:
-        """The result that a record (`metrics.json`) describes."""
+        """The result described by a record (`metrics.json`)."""
         return cls(
             folder,
             train_rows=record["data"]["train"],
@@ -69,54 +69,54 @@ class TrainResult:
 
 
 class TrainingFolder:
-    """The output folder as this training finds it. The constructor changes nothing on the disk.
+    """The output folder of the training `identity`. The constructor writes nothing.
 
-    `finished` is the record of the result if this training is done. Raises OutputError where the folder holds another
-    training's result or a model, unless `overwrite`; that stays until the new result is whole. A training resumes from
-    its own states, unless it was finished and starts again.
+    `finished` is the record of the result if this training is done. Raises OutputError if the folder holds another
+    training's result or a model, unless `overwrite`; that stays until the new result is complete. A training resumes
+    from its states, unless it was finished and starts again.
     """
 
     def __init__(self, folder: Path, identity: str, overwrite: bool) -> None:
         check_folder(folder)
         self.folder = folder
         self.states = folder.absolute() / STATES / identity
-        found = _read_json(folder / METRICS)
-        ours = found is not None and found.get("identity") == identity
-        self._stale = ours and overwrite
-        self.finished = found if ours and not overwrite else None
-        there = [name for name in _RESULT if (folder / name).exists()]
-        interrupted = found is None and self.states.exists() and METRICS not in there
-        if there and not (ours or interrupted or overwrite):
+        record = read_object(folder / METRICS)
+        same = record.get("identity") == identity
+        self._restarts = same and overwrite
+        self.finished = record if same and not overwrite else None
+        existing = [name for name in _RESULT if (folder / name).exists()]
+        interrupted = METRICS not in existing and self.states.exists()
+        if existing and not (same or interrupted or overwrite):
             raise OutputError(
-                f"{folder} holds {'another training' if METRICS in there else 'a model'} ({there[0]}); choose another "
-                "--output_dir, or pass --overwrite."
+                f"{folder} holds {'another training' if METRICS in existing else 'a model'} ({existing[0]}); choose "
+                "another folder, or set overwrite=True."
             )
 
     def begin(self) -> None:
-        """Make the folder of the states, without those of a finished training that starts again."""
-        if self._stale:
-            self.open()  # so that this training can be resumed, too
+        """Make the folder of the states; a finished training that starts again loses its old ones."""
+        if self._restarts:
+            self.open()  # so that the restarted training can be resumed, too
             shutil.rmtree(self.states, ignore_errors=True)
         self.states.mkdir(parents=True, exist_ok=True)
 
     def last_state(self) -> str | None:
-        """The newest whole state; a process that is killed while it writes one leaves part of it."""
-        if self._stale:
+        """The newest complete state; a process killed while saving leaves an incomplete one."""
+        if self._restarts:
             return None
         states = sorted(self.states.glob("checkpoint-*"), key=lambda path: int(path.name.rpartition("-")[2]))
-        return next((str(path) for path in reversed(states) if _read_json(path / "trainer_state.json")), None)
+        return next((str(path) for path in reversed(states) if read_object(path / "trainer_state.json")), None)
 
     def open(self) -> None:
-        """Begin to write the result; an older one is no longer valid."""
+        """Invalidate an older result before the new one is written."""
         (self.folder / METRICS).unlink(missing_ok=True)
 
     def close(self, record: Mapping[str, Any]) -> None:
-        """Write the record, which completes the result."""
+        """Write the record, which marks the result as complete."""
         write_files(self.folder, {METRICS: json.dumps(record, ensure_ascii=False, indent=1) + "\n"})
 
 
 def identity(encoder: Path, examples: Sequence[Sample], form: InputForm, config: TrainConfig) -> str:
-    """A name for this training, so that it never takes the states or the result of another for its own."""
+    """A hash of everything that decides the weights, so that a training never resumes from another's states."""
     files = [file for file in sorted(encoder.glob("*.json")) if file.name != METRICS]
     weights = hash_files([*files, *sorted(encoder.glob("*.safetensors"))])
     digest = hashlib.sha256(repr((__version__, form, config.settings(), weights)).encode())
@@ -126,17 +126,8 @@ def identity(encoder: Path, examples: Sequence[Sample], form: InputForm, config:
     return digest.hexdigest()[:12]
 
 
-def _read_json(path: Path) -> dict[str, Any] | None:
-    """A file's object; None where it is not there, or not whole."""
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    return found if isinstance(found, dict) else None
-
-
 def make_card(name: str, record: Mapping[str, Any]) -> str:
-    """The card of the judge that a record (`metrics.json`) describes, in Markdown with a head in YAML."""
+    """The card of the judge described by a record (`metrics.json`), in Markdown with a YAML header."""
     from jinja2 import Environment, StrictUndefined
 
     template = Path(__file__).with_name("card.md.jinja").read_text(encoding="utf-8")
@@ -158,7 +149,7 @@ def make_card(name: str, record: Mapping[str, Any]) -> str:
 
 
 def check_hub(repository: str) -> None:
-    """Raise InputError where an upload can't succeed, as far as that is known without a network."""
+    """Raise InputError if an upload would fail, as far as that is known without a network."""
     from huggingface_hub import get_token
 
     if not re.fullmatch(r"[\w.-]{1,96}/[\w.-]{1,96}", repository):
@@ -171,9 +162,9 @@ def check_hub(repository: str) -> None:
 
 
 def push(folder: Path, repository: str, private: bool) -> None:
-    """Upload a judge's folder, without states and logs. Raises OutputError where that fails."""
+    """Upload a judge's folder, without states and logs. Raises OutputError if that fails."""
     from huggingface_hub import HfApi
-    from huggingface_hub.errors import (  # type: ignore[attr-defined]  # HTTPError is of the client that it is built on
+    from huggingface_hub.errors import (  # type: ignore[attr-defined]  # HTTPError is re-exported from its HTTP client
         HfHubHTTPError,
         HTTPError,
     )
@@ -189,6 +180,6 @@ def push(folder: Path, repository: str, private: bool) -> None:
         )
     except (HfHubHTTPError, HTTPError, OSError, ValueError) as error:
         raise OutputError(
-            f"the judge is whole in {folder}, but could not be uploaded to {repository} ({first_line(error)}); start "
-            "the same training again, which uploads it without training."
+            f"the judge is complete in {folder}, but could not be uploaded to {repository} ({first_line(error)}); run "
+            "the same training again to upload it without training."
         ) from error

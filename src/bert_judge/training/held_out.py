@@ -1,4 +1,4 @@
-"""How good a judge is on the held-out rows, also where their labels are probabilities."""
+"""Measures of a judge on the held-out rows, whose labels may be probabilities."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ from bert_judge.measures import Confusion, brier, expected_calibration_error, fi
 from bert_judge.records import Sample
 from bert_judge.training.rows import grouped, labels_of
 
-_COPIES = 100  # rows that a soft label stands for
+_COPIES = 100  # of a row with a soft label
 
 
 @dataclass(frozen=True, slots=True)
 class HeldOutMeasures:
-    """The number of rows, the rate of correct ones (`right`), and the measures of `bert_judge.measures`.
+    """The number of rows, the fraction of correct ones (`right`), and the measures of `bert_judge.measures`.
 
-    A soft label p is correct from 0.5 on in `accuracy`, `f1` and `kappa`; in `brier` and `ece` it counts as p correct
-    and 1 - p incorrect rows (in hundredths). Undefined measures, such as kappa of a single label, are None.
+    In `accuracy`, `f1` and `kappa` a soft label counts as correct from 0.5 on; in `brier` and `ece` a soft label p
+    counts as p correct and 1 - p incorrect rows (in hundredths). Undefined measures, such as kappa of a single label,
+    are None.
     """
 
     rows: int
@@ -31,7 +32,7 @@ class HeldOutMeasures:
 
 
 def measure(margins: Sequence[float], labels: Sequence[float], temperature: float = 1.0) -> HeldOutMeasures:
-    """The measures of logits (correct minus incorrect) against labels, at least one of each."""
+    """The measures of margins (logit of correct minus logit of incorrect) against labels; at least one row."""
     scores = [1 / (1 + math.exp(-max(-700.0, min(700.0, margin / temperature)))) for margin in margins]
     confusion = Confusion.count(
         (int(label >= 0.5), int(score >= 0.5)) for label, score in zip(labels, scores, strict=True)
@@ -51,7 +52,7 @@ def measure(margins: Sequence[float], labels: Sequence[float], temperature: floa
 def measure_tasks(
     rows: Sequence[Sample], margins: Sequence[float], temperature: float = 1.0
 ) -> dict[str, HeldOutMeasures]:
-    """The measures of each task that rows name."""
+    """The measures of each task named in the rows."""
     return {
         name: measure([margins[i] for i in places], labels_of(rows[i] for i in places), temperature)
         for name, places in grouped(rows, "task").items()
@@ -59,7 +60,7 @@ def measure_tasks(
 
 
 def calibrate(margins: Sequence[float], labels: Sequence[float]) -> float:
-    """The temperature that makes logits fit labels best, hard or soft ones."""
+    """The temperature that fits margins best to labels, hard or soft."""
     return round(fit_temperature(*_with_hard_labels(margins, labels)), 4)
 
 
@@ -69,7 +70,7 @@ def is_soft(labels: Sequence[float]) -> bool:
 
 
 def _with_hard_labels(values: Sequence[float], labels: Sequence[float]) -> tuple[list[float], list[int]]:
-    """Values with labels of 0 and 1; where some are soft, each row is repeated with a hundred labels."""
+    """Values with labels of 0 and 1; if some are soft, each row is repeated a hundred times."""
     if not is_soft(labels):
         return list(values), [int(label) for label in labels]
     golds = []

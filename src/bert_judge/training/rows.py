@@ -1,4 +1,4 @@
-"""What a judge learns from: labelled rows, in any form, some questions of which are held out."""
+"""Labelled rows, read from data of any form, and the split into training and held-out questions."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from bert_judge.paths import model_folder
 from bert_judge.records import Sample
 
 COLUMNS = ("question", "candidate", "reference", "label", "task", "model", "label_source", "id")
-"""The columns of a row; candidate and label are needed, and reference (or references) where a judge reads it."""
+"""The columns of a row; candidate and label are required, and reference (or references) if the judge reads it."""
 
 GROUPS = {"task": ("task", "source"), "model": ("model", "candidate_model"), "label_source": ("label_source",)}
-"""What rows are counted by, and the columns that may have it."""
+"""The groupings of rows, and the columns that may hold each."""
 
 
 def group_of(row: Sample, kind: str) -> str | None:
-    """Its task, its model or its `label_source` (who gave the label), as `kind` says."""
+    """The row's task, model or `label_source` (who gave the label), by `kind`."""
     values = (row.meta.get(column) for column in GROUPS[kind])
     return next((str(value) for value in values if value is not None), None)
 
@@ -34,28 +34,29 @@ def group_of(row: Sample, kind: str) -> str | None:
 def load_labelled(
     path: str, tasks: Collection[str] = (), models: Collection[str] = (), columns: ColumnMap | None = None
 ) -> Any:
-    """What `path` names, for `read_examples`: a file of labelled rows, or a data set (a folder, in
-    `LOCAL_DATASETS_DIR`, or on the Hub) whose configurations are tasks and whose splits are models.
+    """Open a file of labelled rows or a data set, for `read_examples`.
 
-    Of a data set only the named tasks and models are taken, if any are named; `columns` are those of a file, by name.
-    Raises InputError where nothing is left, where nothing can be read, and for a file without labels.
+    A data set (a folder, in `LOCAL_DATASETS_DIR`, or on the Hub) has tasks as configurations and models as splits; only
+    the named `tasks` and `models` are read, if any are named. `columns` names the columns of a file. Raises InputError
+    if nothing is left or can be read, and for a file without labels.
     """
     folder = Path(path)
     if folder.exists() and not any(folder.glob("*/dataset_dict.json")):
         source = open_source(folder, columns=columns, soft_labels=True)
         if "gold" not in source.columns:
-            raise InputError(f"{path} has no column of labels that is recognised; name it with --map label=COLUMN.")
+            raise InputError(
+                f"{path} has no column of labels that is recognised; name it with columns={{'label': 'COLUMN'}}."
+            )
         return source
-    name = str(folder.absolute()) if folder.exists() else path  # an existing folder is looked for nowhere else
-    there = get_dataset_config_names(name)
-    asked = [task for task in there if not tasks or task in tasks]
-    wanted = {model_folder(model) for model in models}
+    name = str(folder.absolute()) if folder.exists() else path  # an existing folder is not looked for elsewhere
+    configs = get_dataset_config_names(name)
+    folders = {model_folder(model) for model in models}
     data = {
-        str(task): {model: rows for model, rows in parts.items() if not wanted or model in wanted}
-        for task, parts in load_dataset_dict(name, asked).items()
+        str(task): {model: rows for model, rows in splits.items() if not folders or model in folders}
+        for task, splits in load_dataset_dict(name, [task for task in configs if not tasks or task in tasks]).items()
     }
     if not any(data.values()):
-        raise InputError(f"{path} has no rows of the tasks and models that were named; there is {', '.join(there)}.")
+        raise InputError(f"{path} has no rows of the tasks and models that were named; there is {', '.join(configs)}.")
     return data
 
 
@@ -68,14 +69,14 @@ def read_examples(data: Any) -> list[Sample]:
     """The labelled rows of data in any of these forms.
 
     - A `datasets.Dataset` or a list of mappings with `candidate`, `reference` (or `references`; a text or several),
-      `label`, and optionally `question`, `task`, `model`, `label_source`, `id`; without a reference for a judge that
-      reads none.
-    - A mapping from tasks to such data, or from tasks to models to such data, as the paper's package builds it.
-    - Samples, whose `gold` is the label.
-    - What `open_source` returns for a file, with `soft_labels` where labels are probabilities.
+      `label`, and optionally `question`, `task`, `model`, `label_source`, `id`. A judge that reads no reference needs
+      none.
+    - A mapping from tasks to such data, or from tasks to models to such data, as in the paper's package.
+    - Samples with a `gold`.
+    - A source from `open_source`, opened with `soft_labels` if labels are probabilities.
 
-    The label is the `gold` of a sample; None (or NaN) is undecided. Raises InputError, which names the row and what is
-    wrong.
+    The label becomes the `gold` of the sample; None (or NaN) means undecided. Raises InputError, which names the row
+    and the problem.
     """
     if isinstance(data, Source):
         return list(data)
@@ -85,7 +86,7 @@ def read_examples(data: Any) -> list[Sample]:
 
 
 def _walk(data: Any, names: dict[str, str]) -> Iterator[tuple[Any, dict[str, str], str]]:
-    """Every row, with the task and the model of its place, and that place in words."""
+    """Every row, with the task and model that it stands under, and its place in words."""
     if isinstance(data, Mapping):
         level = "model" if names else "task"
         for name, part in data.items():
@@ -107,10 +108,9 @@ def _read(row: Any, place: Mapping[str, str], where: str) -> Sample:
     try:
         if not isinstance(row, Mapping):
             raise InputError(f"it is {row!r:.60}; a mapping with {', '.join(COLUMNS)} was expected")
-        named = {name: value for name, value in place.items() if row.get(name) is None}
-        return _sample({**row, **named})
+        return _sample({**row, **{name: value for name, value in place.items() if row.get(name) is None}})
     except InputError as error:
-        raise InputError(f"{where} of the training data can't be learnt from: {str(error).rstrip('.')}.") from error
+        raise InputError(f"{where} of the training data can't be used: {str(error).rstrip('.')}.") from error
 
 
 def _sample(row: Mapping[str, Any]) -> Sample:
@@ -129,7 +129,7 @@ def _sample(row: Mapping[str, Any]) -> Sample:
 
 
 def _label(label: Any) -> float | None:
-    """The label as a number; None for undecided. In columns of numbers NaN is a missing one."""
+    """The label as a number; None if undecided. In columns of numbers NaN is a missing label."""
     if label is None or (isinstance(label, float) and math.isnan(label)):
         return None
     value = float(label) if isinstance(label, Real) else math.nan
@@ -153,15 +153,15 @@ def labels_of(rows: Iterable[Sample]) -> list[float]:
 
 
 def with_hard_labels(rows: Iterable[Sample]) -> list[Sample]:
-    """The same rows, with labels of 1 from 0.5 on, else 0."""
+    """The rows with labels rounded: 1 from 0.5 on, else 0."""
     return [row if row.gold is None else replace(row, gold=float(row.gold >= 0.5)) for row in rows]
 
 
 def split_by_question(samples: Iterable[Sample], share: float) -> tuple[list[Sample], list[Sample]]:
-    """Two lists, training and held-out, with no question in both.
+    """Training and held-out samples, without a question in both.
 
-    The side depends only on the words of the question (of the references where there is none): it is the same in every
-    run and for every source. `share` is the fraction of questions to hold out.
+    The side depends only on the words of the question (or of the references if there is none), so that it is the same
+    in every run and for every source. `share` is the fraction of questions to hold out.
     """
     sides: tuple[list[Sample], list[Sample]] = ([], [])
     for sample in samples:
@@ -170,6 +170,6 @@ def split_by_question(samples: Iterable[Sample], share: float) -> tuple[list[Sam
 
 
 def is_held_out(sample: Sample, share: float) -> bool:
-    """Whether the question of a sample is among the fraction `share` that is held out."""
+    """Whether a sample's question is among the fraction `share` that is held out."""
     digest = hashlib.sha256(question_key(sample.question, sample.references).encode()).digest()
     return int.from_bytes(digest[:8], "big") < share * 2**64

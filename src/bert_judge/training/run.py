@@ -1,4 +1,4 @@
-"""From labelled rows to a judge's folder: checks first, then the training, then calibration and the card."""
+"""From labelled rows to a judge's folder: checks, training, calibration, card."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from bert_judge.wording import public_command
 if TYPE_CHECKING:
     from transformers import Trainer, TrainingArguments
 
-_MAX_NAMES = 40  # tasks of which an evaluation during the training logs measures of their own
+_MAX_TASKS = 40  # up to which evaluations during the training also log the measures of each task
 
 
 def train(
@@ -50,21 +50,19 @@ def train(
 ) -> TrainResult:
     """Fine-tune an encoder on labelled rows and save it as a judge in `output_dir`.
 
-    `model_path` is an encoder (a folder, a name on the Hub) with or without a head, or a judge to train further. `data`
-    is anything that `read_examples` reads; rows without a label are dropped and counted. `form` is how the judge reads
-    a row (default: that of `model_path`, for an encoder the paper's). The form's markers are added to the tokenizer and
-    start as the mean of the words in their names. The loss is the cross-entropy of two logits, against [1 - p, p] where
-    a label is a probability p. `training_mix` chooses rows by task and model; the card shows `command`.
+    `model_path` is an encoder (a folder or a name on the Hub) with or without a head, or a judge to train further.
+    `data` is anything that `read_examples` reads; rows without a label are dropped and counted. `form` is how the judge
+    reads a row (default: the form of `model_path`; for an encoder, the paper's). The form's markers are added to the
+    tokenizer and start as the mean of the tokens of their names. The loss is the cross-entropy of two logits, against
+    [1 - p, p] if a label is a probability p. `training_mix` selects rows by task and model; the card shows `command`.
 
-    The folder gets weights (safetensors), tokenizer, `judge.json` with the form, the temperature fitted on the
-    held-out questions and the scope that `model_path` has, a card, and `metrics.json`. A training that was stopped
-    resumes from its last state when it is started again with the same rows and settings; a finished one is not
-    repeated. With `allow_pickle` weights that are pickles are converted. Under `accelerate launch` or `torchrun`, every
-    process calls this; the first one writes.
+    The folder gets the weights (safetensors), the tokenizer, `judge.json` (form, temperature fitted on the held-out
+    questions, and scope of `model_path`), a card, and `metrics.json`. An interrupted training resumes from its last
+    state if it is run again with the same rows and settings; a finished one is not repeated. `allow_pickle` converts
+    pickled weights. Under `accelerate launch` or `torchrun` every process calls this, and the first one writes.
 
-    Raises InputError for rows or settings that can't be used, OutputError where the folder holds another result,
-    ModelError where `model_path` is not an encoder, MissingExtraError where a package is missing; all before the
-    encoder's weights are read.
+    Raises InputError for unusable rows or settings, OutputError if the folder holds another result, ModelError if
+    `model_path` is not an encoder, MissingExtraError if a package is missing; all before the weights are read.
     """
     config = config or TrainConfig()
     config.check_packages()
@@ -90,7 +88,7 @@ def train(
 
 @dataclass(frozen=True, slots=True)
 class _Training:
-    """One training, with everything checked. `about` begins its record."""
+    """A training whose inputs are checked. `about` is the first part of its record."""
 
     source: Path
     rows: TrainingRows
@@ -100,7 +98,7 @@ class _Training:
     about: Mapping[str, Any]
 
     def run(self, trust_remote_code: bool) -> dict[str, Any]:
-        """Train, calibrate, and write the result; every process gets the record."""
+        """Train, calibrate and write the result; returns its record in every process."""
         from accelerate.utils import broadcast_object_list
         from transformers import AutoTokenizer, set_seed
 
@@ -117,14 +115,14 @@ class _Training:
         with quiet_transformers() if self.config.quiet else nullcontext():
             trainer.train(resume_from_checkpoint=self.folder.last_state())
             trainer.compute_metrics = None
-            found = trainer.predict(by_length(encode(encoder, self.rows.dev)))
-            margins = _in_order(found)
+            prediction = trainer.predict(by_length(encode(encoder, self.rows.dev)))
+            margins = _in_order(prediction)
             if not all(map(math.isfinite, margins)):
                 raise InputError(
-                    f"the training diverged, and the judge returns no numbers; try a learning_rate below "
+                    "the training diverged: the judge returns no numbers; try a learning_rate below "
                     f"{self.config.learning_rate:g}, or more warm-up."
                 )
-            record = self._save(trainer, tokenizer, encoder.form, margins, found.metrics["test_loss"])
+            record = self._save(trainer, tokenizer, encoder.form, margins, prediction.metrics["test_loss"])
         return broadcast_object_list([record])[0]  # type: ignore[no-any-return]
 
     def _trainer(self, model: Any, arguments: TrainingArguments, encoder: PromptEncoder) -> Trainer:
@@ -147,7 +145,7 @@ class _Training:
         if "tensorboard" in self.config.trackers and trainer.is_world_process_zero():
             from torch.utils.tensorboard import SummaryWriter
 
-            # The Trainer itself takes the folder from the environment alone.
+            # The Trainer itself would only read the folder from the environment.
             writer = SummaryWriter(str(self.config.logging_dir or self.folder.folder / RUNS))
             trainer.add_callback(TensorBoardCallback(writer))
         if self.config.quiet:
@@ -155,7 +153,7 @@ class _Training:
         return trainer
 
     def _save(self, trainer: Trainer, tokenizer: Any, form: InputForm, margins: list[float], loss: float) -> Any:
-        """Write the result, its record last, and return that. Each process takes part, as it may hold some weights."""
+        """Write the result, its record last; returns the record. All processes take part: each may hold weights."""
         first = trainer.args.should_save
         record = self._record(trainer, form, margins, loss) if first else {}
         path = self.folder.folder
@@ -172,13 +170,13 @@ class _Training:
                 self.folder.close(record)
         except OSError as error:
             raise OutputError(
-                f"{path} can't be written ({error.strerror or error}); the training's states are kept there: fix that "
-                "and start the same training again."
+                f"{path} can't be written ({error.strerror or error}); the training's states are kept there: fix this "
+                "and run the same training again."
             ) from error
         return record
 
     def _record(self, trainer: Trainer, form: InputForm, margins: list[float], loss: float) -> dict[str, Any]:
-        """What `metrics.json` holds."""
+        """The content of `metrics.json`."""
         labels = labels_of(self.rows.dev)
         temperature = calibrate(margins, labels)
         return {
@@ -197,20 +195,20 @@ class _Training:
 
 
 def _measurer(dev: Sequence[Sample]) -> Callable[[Any], dict[str, float]]:
-    """What an evaluation during the training logs: the measures of all rows, and by task if there are several."""
+    """A function for the measures of an evaluation during the training: of all rows, and of each of several tasks."""
 
     def measures_of(prediction: Any) -> dict[str, float]:
         margins = _in_order(prediction)
         if not all(map(math.isfinite, margins)):
-            return {}  # the loss that the Trainer logs shows it
+            return {}  # the logged loss shows the divergence
         rows = dev[: len(margins)]
         tasks = measure_tasks(rows, margins)
-        tasks = tasks if 1 < len(tasks) <= _MAX_NAMES else {}
-        named = {"": measure(margins, labels_of(rows)), **{f"{name}/": found for name, found in tasks.items()}}
+        tasks = tasks if 1 < len(tasks) <= _MAX_TASKS else {}
+        groups = {"": measure(margins, labels_of(rows)), **{f"{name}/": measures for name, measures in tasks.items()}}
         return {
             f"{name}{key}": value
-            for name, found in named.items()
-            for key, value in asdict(found).items()
+            for name, measures in groups.items()
+            for key, value in asdict(measures).items()
             if value is not None and key not in ("rows", "right")
         }
 
@@ -218,7 +216,7 @@ def _measurer(dev: Sequence[Sample]) -> Callable[[Any], dict[str, float]]:
 
 
 def _in_order(prediction: Any) -> list[float]:
-    """The margins (correct minus incorrect) in the order of the rows; they come sorted by length, some twice."""
+    """The margins (correct minus incorrect) in the order of the rows; the Trainer sorts by length and repeats some."""
     logits, (_, numbers) = prediction.predictions, prediction.label_ids.T
     margins = dict(zip(numbers.astype(int).tolist(), (logits[:, 1] - logits[:, 0]).tolist(), strict=True))
     return [margins[number] for number in range(len(margins))]
@@ -226,5 +224,5 @@ def _in_order(prediction: Any) -> list[float]:
 
 def _without_times(entry: Mapping[str, Any]) -> dict[str, Any]:
     """An evaluation without its duration, which differs from run to run."""
-    kept = sorted(name for name in entry if not name.endswith(("runtime", "per_second")))  # sorted as in a state
-    return {name.removeprefix("eval_"): entry[name] for name in kept}
+    names = sorted(name for name in entry if not name.endswith(("runtime", "per_second")))  # as in a resumed state
+    return {name.removeprefix("eval_"): entry[name] for name in names}

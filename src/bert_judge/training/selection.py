@@ -1,4 +1,4 @@
-"""The rows of one training: chosen by the mix, some questions held out, checked against the form of the judge."""
+"""The rows of a training: selected by the mix, split, and checked against the form of the judge."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from bert_judge.training.rows import GROUPS, group_of, grouped, labels_of, read_
 
 Amount = int | float
 Mix = Mapping[str, Amount | Mapping[str, Amount]]
-"""How many rows are taken: `{task: {model: amount}}`, or `{task: amount}`, or `{model: amount}`.
+"""How many rows to use: `{task: {model: amount}}`, or `{task: amount}`, or `{model: amount}`.
 
-An amount is the largest number of rows (500) or a fraction of them (0.5; all is 1.0). Names are compared as in paths:
-without the organisation, `-` as `_`.
+An amount is the largest number of rows (500) or a fraction of them (0.5; 1.0 for all). Names are compared as in paths:
+without the organisation, and with `-` as `_`.
 """
 
 _SHOWN = 8
 _SHARES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5)
-_LARGEST_SHARE, _ENOUGH = 0.2, 50  # what is held out of few rows, so that about so many are
+_LARGEST_SHARE, _ENOUGH = 0.2, 50  # of few rows, the share grows up to this until so many are held out
 
 
 @dataclass(frozen=True, slots=True)
 class TrainingRows:
-    """The rows of both sides in random order, how many were not used for which reason, and the share held out."""
+    """The rows of both sides in random order, how many were undecided or left out (by the mix), the share held out."""
 
     train: list[Sample]
     dev: list[Sample]
@@ -46,8 +46,8 @@ class TrainingRows:
 def choose_rows(data: Any, mix: Mix | None, config: TrainConfig) -> TrainingRows:
     """The labelled rows in random order, some questions held out. Raises InputError if a side lacks a label.
 
-    Without a `dev_share` one question in twenty is held out; of few rows as many as it takes to have 50 of them, up to
-    one in five, and up to half of the questions where fewer hold one label only.
+    Without a `dev_share` one question in twenty is held out. Of few rows it is up to one in five, to have 50 rows, and
+    up to one in two, to have both labels.
     """
     examples = read_examples(data)
     labelled = [example for example in examples if example.gold is not None]
@@ -77,10 +77,10 @@ def _has_both_labels(rows: Sequence[Sample]) -> bool:
 
 
 def check_form(source: Path, form: InputForm, rows: TrainingRows, config: TrainConfig, trust_remote_code: bool) -> None:
-    """Raise InputError where encoder or rows do not fit the form."""
+    """Raise InputError if encoder or rows do not fit the form."""
     architecture = load_config(source, trust_remote_code)
     if form.marks and getattr(architecture, "type_vocab_size", 0) < 2:
-        raise InputError(f"{source} has no second token type to carry match marks; train it with marks=False.")
+        raise InputError(f"{source} has no token types, which carry match marks; train it with marks=False.")
     everything = [*rows.train, *rows.dev]
     without = sum(not any(example.references) for example in everything)
     if form.forms != ("qc",) and without:
@@ -99,7 +99,7 @@ def check_form(source: Path, form: InputForm, rows: TrainingRows, config: TrainC
 
 
 def drop_questions(rows: Sequence[Sample], form: InputForm, config: TrainConfig) -> list[Sample]:
-    """The rows, some without their question where the judge learns to read with and without one."""
+    """The rows, some without their question if the judge learns to read with and without one."""
     if not _reads_both(form):
         return list(rows)
     chance = random.Random(config.seed)
@@ -111,21 +111,22 @@ def _reads_both(form: InputForm) -> bool:
 
 
 def describe(rows: TrainingRows) -> dict[str, Any]:
-    """The numbers of rows, by kind too, and the rates of correct ones."""
+    """The numbers of rows, in all and by group, and the fractions of correct ones."""
     labels = labels_of(used := [*rows.train, *rows.dev])
-    counts = {
-        f"by_{kind}": {
-            name: {"rows": len(places), "right": round(math.fsum(labels[place] for place in places) / len(places), 4)}
-            for name, places in grouped(used, kind).items()
-        }
-        for kind in GROUPS
-    }
     sizes = {"train": len(rows.train), "dev": len(rows.dev), "undecided": rows.undecided, "left_out": rows.left_out}
+    counts = {f"by_{kind}": _count(labels, grouped(used, kind)) for kind in GROUPS}
     return {**sizes, "dev_share": rows.dev_share, "soft": is_soft(labels), **counts}
 
 
+def _count(labels: Sequence[float], groups: Mapping[str, Sequence[int]]) -> dict[str, Any]:
+    return {
+        name: {"rows": len(places), "right": round(math.fsum(labels[place] for place in places) / len(places), 4)}
+        for name, places in groups.items()
+    }
+
+
 def load_mix(path: str) -> Mix:
-    """Read a mix from a JSON file. Raises InputError where it can't be read."""
+    """Read a mix from a JSON file. Raises InputError if it can't be read."""
     try:
         mix: Mix = json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
@@ -133,13 +134,13 @@ def load_mix(path: str) -> Mix:
     except ValueError as error:
         raise InputError(f"the training mix {path} is not valid JSON ({error}).") from error
     if not isinstance(mix, dict):
-        held = type(mix).__name__
-        raise InputError(f"the training mix {path} holds a {held}; {{task: {{model: rows}}}} was expected.")
+        kind = type(mix).__name__
+        raise InputError(f"the training mix {path} holds a {kind}; {{task: {{model: rows}}}} was expected.")
     return mix
 
 
 def apply_mix(examples: Sequence[Sample], mix: Mix, seed: int) -> list[Sample]:
-    """The rows that a mix asks for, drawn at random; what it does not name is left out.
+    """The rows that a mix asks for, drawn at random; rows that it does not name are left out.
 
     Raises InputError for a name that no row has, and for an amount that is neither a number nor a fraction of rows.
     """
@@ -148,29 +149,29 @@ def apply_mix(examples: Sequence[Sample], mix: Mix, seed: int) -> list[Sample]:
         groups.setdefault((_plain(group_of(example, "task")), _plain(group_of(example, "model"))), []).append(example)
     tasks, models = ({key[place] for key in groups} - {None} for place in (0, 1))
     names = {_plain(name) for name in mix}
-    taken: list[Sample] = []
-    for name, wanted in mix.items():
+    drawn: list[Sample] = []
+    for name, amount in mix.items():
         plain = _plain(name)
-        if isinstance(wanted, Mapping):
+        if isinstance(amount, Mapping):
             if plain not in tasks:
                 raise _unknown("task", name, (group_of(example, "task") for example in examples))
-            for model, amount in wanted.items():
-                rows = groups.get((plain, _plain(model)))
-                if rows is None:
-                    there = (group_of(e, "model") for e in examples if _plain(group_of(e, "task")) == plain)
-                    raise _unknown(f"model of {name}", model, there)
-                taken += _draw(rows, amount, f"{name}/{model}", seed)
+            of_task = {model: rows for (task, model), rows in groups.items() if task == plain}
+            for model, model_amount in amount.items():
+                if _plain(model) not in of_task:
+                    models_of_task = (group_of(row, "model") for rows in of_task.values() for row in rows)
+                    raise _unknown(f"model of {name}", model, models_of_task)
+                drawn += _draw(of_task[_plain(model)], model_amount, f"{name}/{model}", seed)
         elif plain not in tasks | models:
             raise _unknown("task or model", name, (group_of(e, kind) for e in examples for kind in ("task", "model")))
-        elif names & tasks and names & models:  # rows would be taken twice
+        elif names & tasks and names & models:  # rows would be drawn twice
             raise InputError("the training mix names tasks beside models; {task: {model: number of rows}} has both.")
         else:
             place = 0 if plain in tasks else 1
             rows = [example for key, group in groups.items() if key[place] == plain for example in group]
-            taken += _draw(rows, wanted, name, seed)
-    if not taken:
+            drawn += _draw(rows, amount, name, seed)
+    if not drawn:
         raise InputError("the training mix names nothing; {task: {model: number of rows}} was expected.")
-    return taken
+    return drawn
 
 
 def _draw(rows: Sequence[Sample], amount: Amount, name: str, seed: int) -> list[Sample]:
@@ -183,8 +184,8 @@ def _draw(rows: Sequence[Sample], amount: Amount, name: str, seed: int) -> list[
     return random.Random(f"{seed}{name}").sample(rows, count)
 
 
-def _unknown(kind: str, name: str, known: Iterable[str | None]) -> InputError:
-    names = sorted({each for each in known if each is not None})
+def _unknown(kind: str, name: str, existing: Iterable[str | None]) -> InputError:
+    names = sorted({other for other in existing if other is not None})
     shown = ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
     return InputError(f"the training mix names the {kind} {name!r}, which no row has; there is {shown or 'none'}.")
 

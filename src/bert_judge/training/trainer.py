@@ -1,4 +1,4 @@
-"""What the Trainer of transformers needs: a model with the markers, rows, a loss, and arguments."""
+"""The inputs of transformers' Trainer: a model with the markers, rows, a loss, and arguments."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel, TrainingArguments
 
 _SORTED_STEPS = 50  # steps whose rows are sorted by length together
-_PLAIN_ATTENTION = 512  # tokens; of longer inputs, all attention weights at once take much memory
+_PLAIN_ATTENTION = "matrix_products"
+_PLAIN_ATTENTION_TOKENS = 512  # with longer inputs, all attention weights of a layer would take much memory
 
 
 def prepare_model(
@@ -37,7 +38,7 @@ def prepare_model(
         hidden_dropout=config.hidden_dropout,
     )
     if config.gradient_checkpointing and not model.supports_gradient_checkpointing:
-        raise InputError(f"{source} can't do gradient_checkpointing; train it without, in smaller batches.")
+        raise InputError(f"{source} does not support gradient_checkpointing; train it without, in smaller batches.")
     _add_markers(model, tokenizer, form)
     _add_token_types(model, form.token_types)
     model.config.id2label, model.config.label2id = {0: "wrong", 1: "right"}, {"wrong": 0, "right": 1}
@@ -48,10 +49,10 @@ def prepare_model(
 
 
 def _add_markers(model: PreTrainedModel, tokenizer: Any, form: InputForm) -> None:
-    """Add the markers to tokenizer and model; a new one starts as the mean of the words of its name."""
+    """Add the markers to tokenizer and model; each new one starts as the mean of the tokens of its name."""
     import torch
 
-    # Tokenizer and model must name the same token for padding; a bare tokenizer.json names none.
+    # Tokenizer and model must agree on the padding token; a bare tokenizer.json names none.
     if tokenizer.pad_token_id is None and model.config.pad_token_id is not None:
         tokenizer.pad_token = tokenizer.convert_ids_to_tokens(model.config.pad_token_id)
     if tokenizer.pad_token_id is None:
@@ -69,33 +70,67 @@ def _add_markers(model: PreTrainedModel, tokenizer: Any, form: InputForm) -> Non
             weight[tokenizer.convert_tokens_to_ids(marker)] = weight[ids].mean(dim=0)
 
 
-def _add_token_types(model: PreTrainedModel, wanted: int) -> None:
-    """Add the token types that the form needs; a new one starts as the first, which most words have."""
+def _add_token_types(model: PreTrainedModel, count: int) -> None:
+    """Extend the token types to `count`; new ones start as the first, which most tokens have."""
     import torch
 
     for module in model.modules():
         old = getattr(module, "token_type_embeddings", None)
-        if isinstance(old, torch.nn.Embedding) and old.num_embeddings < wanted:
-            new = torch.nn.Embedding(wanted, old.embedding_dim)
+        if isinstance(old, torch.nn.Embedding) and old.num_embeddings < count:
+            new = torch.nn.Embedding(count, old.embedding_dim)
             with torch.no_grad():
                 new.weight[:] = old.weight[:1]
                 new.weight[: old.num_embeddings] = old.weight
             module.token_type_embeddings = new
-            model.config.type_vocab_size = wanted
+            model.config.type_vocab_size = count
 
 
 def speed_up(model: PreTrainedModel, arguments: TrainingArguments, max_tokens: int) -> None:
-    """Have the model compute the same in less time, for inputs of at most `max_tokens`."""
+    """Make the model faster without changing its results, for inputs of at most `max_tokens`.
+
+    On a processor PyTorch's fused attention takes two to four times as long in bfloat16, mostly for the gradient. The
+    plain matrix products that replace it hold all attention weights of a layer at once, whose number grows with the
+    square of the length. Models without fused attention stay as they are.
+    """
+    from transformers import AttentionInterface, AttentionMaskInterface
+    from transformers.masking_utils import eager_mask
+
     from bert_judge.encoder.modules import first_token_only
-    from bert_judge.training.attention import use_plain_attention
 
     first_token_only(model)
-    if arguments.use_cpu and arguments.bf16 and max_tokens <= _PLAIN_ATTENTION:
-        use_plain_attention(model)
+    slow = arguments.use_cpu and arguments.bf16 and model.config._attn_implementation == "sdpa"
+    if slow and max_tokens <= _PLAIN_ATTENTION_TOKENS:
+        AttentionInterface.register(_PLAIN_ATTENTION, _attend)
+        AttentionMaskInterface.register(_PLAIN_ATTENTION, eager_mask)
+        model.set_attn_implementation(_PLAIN_ATTENTION)
+
+
+def _attend(
+    module: torch.nn.Module,
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    attention_mask: torch.Tensor | None,
+    scaling: float | None = None,
+    dropout: float = 0.0,
+    **_: Any,
+) -> tuple[torch.Tensor, None]:
+    """Attention as transformers calls it: rows by heads by tokens by dimensions in, heads after tokens out."""
+    import torch
+
+    groups = query.shape[1] // key.shape[1]  # heads that share a key
+    if groups > 1:
+        key, value = key.repeat_interleave(groups, dim=1), value.repeat_interleave(groups, dim=1)
+    weights = (query * (scaling or query.shape[-1] ** -0.5)) @ key.transpose(2, 3)
+    if attention_mask is not None:
+        lowest = torch.finfo(weights.dtype).min  # the mask's lowest value is infinite in a shorter type
+        weights = weights + attention_mask.clamp(min=lowest).to(weights.dtype)
+    weights = torch.nn.functional.dropout(weights.softmax(-1), dropout, module.training)
+    return (weights @ value).transpose(1, 2).contiguous(), None
 
 
 def encode(encoder: PromptEncoder, examples: Sequence[Sample]) -> list[dict[str, Any]]:
-    """Rows for the Trainer: the tokens of each prompt, with the best reference where each pass reads one.
+    """Rows for the Trainer: the tokens of each prompt, with the best reference if a pass reads only one.
 
     `labels` are the label and the number of the row, which identifies it after an evaluation on several devices.
     """
@@ -115,14 +150,14 @@ def encode(encoder: PromptEncoder, examples: Sequence[Sample]) -> list[dict[str,
 
 
 def by_length(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The longest first, so that batches need little padding, and lack of memory shows at once."""
+    """The rows, longest first, so that batches need little padding and lack of memory shows at once."""
     return sorted(rows, key=lambda row: -len(row["input_ids"]))
 
 
 class RowsByEpoch:
-    """Rows in another order each epoch, with similar lengths in each step; the order depends on seed and epoch alone.
+    """Rows in a new order each epoch, with similar lengths in each step; the order depends only on seed and epoch.
 
-    The Trainer's own order by length depends on the state of a random generator: a training resumed in the middle of an
+    The Trainer's own order by length depends on the state of a random generator, so that a training resumed within an
     epoch would see some rows twice and others never.
     """
 
@@ -133,7 +168,7 @@ class RowsByEpoch:
         self.set_epoch(0)
 
     def set_epoch(self, epoch: int) -> None:
-        """Take the order of an epoch; the data loader calls this."""
+        """Switch to the order of an epoch; the data loader calls this."""
         chance = random.Random(f"{self._seed}-{epoch}")
         order = list(range(len(self._rows)))
         chance.shuffle(order)
@@ -142,10 +177,10 @@ class RowsByEpoch:
         for start in range(0, len(order), many):
             alike = sorted(order[start : start + many], key=lambda i: len(self._rows[i]["input_ids"]))
             steps += [alike[i : i + step] for i in range(0, len(alike), step)]
-        short = [part for part in steps if len(part) < step]  # one at most, which must come last
-        steps = [part for part in steps if len(part) == step]
+        short = [rows for rows in steps if len(rows) < step]  # at most one, which must come last
+        steps = [rows for rows in steps if len(rows) == step]
         chance.shuffle(steps)
-        self._order = [i for part in [*steps, *short] for i in part]
+        self._order = [i for rows in [*steps, *short] for i in rows]
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -155,7 +190,7 @@ class RowsByEpoch:
 
 
 def make_collator(pad_id: int) -> Callable[[list[dict[str, Any]]], dict[str, torch.Tensor]]:
-    """Pads rows to one length, a multiple of 8."""
+    """A function that pads rows to one length, a multiple of 8."""
     import torch
 
     from bert_judge.encoder.batching import pad
@@ -172,10 +207,10 @@ def make_collator(pad_id: int) -> Callable[[list[dict[str, Any]]], dict[str, tor
 
 
 def soft_cross_entropy(outputs: Any, labels: torch.Tensor, num_items_in_batch: Any = None) -> torch.Tensor:
-    """The cross-entropy of two logits against [1 - p, p], its mean over the rows of a step.
+    """The cross-entropy of two logits against [1 - p, p], as a mean over the rows of a step.
 
-    For hard labels it is the loss of transformers, which would read soft ones as one label for each logit.
-    `num_items_in_batch` counts the numbers in the labels of the whole step, on all devices.
+    For hard labels it equals the loss of transformers, which takes soft ones for independent labels of the logits.
+    `num_items_in_batch` is the count of numbers in the labels of the whole step, on all devices.
     """
     import torch
 
@@ -184,18 +219,18 @@ def soft_cross_entropy(outputs: Any, labels: torch.Tensor, num_items_in_batch: A
     if num_items_in_batch is None:
         return losses / len(labels)
     items = torch.as_tensor(num_items_in_batch, device=losses.device)
-    # Each of several devices in one process gets a copy of the count, and the Trainer multiplies by their number.
+    # Several devices in one process each get a copy of the count, and the Trainer multiplies by their number.
     return losses * labels.shape[1] / items.flatten()[0] / items.numel()
 
 
 def training_arguments(states: Path, name: str, config: TrainConfig) -> TrainingArguments:
-    """The Trainer's arguments; it evaluates when it saves a state, so that the best state can be chosen."""
+    """The Trainer's arguments; it evaluates each state that it saves, to choose the best."""
     import torch
     from transformers import TrainingArguments
 
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    keeps = config.save_strategy != "no"
-    every = config.save_steps or _fraction(config.evaluations)
+    saves = config.save_strategy != "no"
+    interval = config.save_steps or _fraction(config.evaluations)
     checkpointing = {"gradient_checkpointing": True, "gradient_checkpointing_kwargs": {"use_reentrant": False}}
     return TrainingArguments(
         output_dir=str(states),
@@ -210,12 +245,12 @@ def training_arguments(states: Path, name: str, config: TrainConfig) -> Training
         weight_decay=config.weight_decay,
         lr_scheduler_type=config.lr_scheduler_type,
         train_sampling_strategy="sequential",  # of `RowsByEpoch`
-        eval_strategy=config.save_strategy if keeps else "steps",
-        eval_steps=every,
+        eval_strategy=config.save_strategy if saves else "steps",
+        eval_steps=interval,
         save_strategy=config.save_strategy,
-        save_steps=every,
+        save_steps=interval,
         save_total_limit=config.save_total_limit,
-        load_best_model_at_end=keeps,
+        load_best_model_at_end=saves,
         metric_for_best_model="loss",
         greater_is_better=False,
         restore_callback_states_from_checkpoint=True,
@@ -232,5 +267,5 @@ def training_arguments(states: Path, name: str, config: TrainConfig) -> Training
 
 
 def _fraction(times: int) -> float:
-    """A number of times as the Trainer takes it: as a fraction of the steps, below 1."""
+    """An interval that occurs this many times, as the fraction of the steps (below 1) that the Trainer expects."""
     return min(1 / times, 1 - 1e-9)

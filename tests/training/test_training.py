@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import importlib
 import json
 import math
 import os
@@ -14,8 +13,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -30,52 +27,11 @@ from bert_judge.cli import main
 from bert_judge.errors import InputError, MissingExtraError, ModelError, OutputError
 from bert_judge.measures import Confusion, brier, expected_calibration_error, fit_temperature
 from bert_judge.reading import InputForm, JudgeConfig
-from bert_judge.training import Mix, TrainConfig, TrainResult, read_examples, split_by_question, train
-from bert_judge.training.selection import apply_mix
+from bert_judge.training import TrainConfig, TrainResult, split_by_question, train
 from bert_judge.training.trainer import soft_cross_entropy
-from conftest import ARCHITECTURES, CORPUS, MARKERS, make_tokenizer
-
-CITIES = "Paris London Berlin Moskau Madrid Rom Wien Bern Oslo Riga".split()
-FORM = InputForm(forms=("qcr", "cr"), marks=True, references="joined", max_tokens=48)
-CONFIG = TrainConfig(
-    num_train_epochs=6, batch_size=16, learning_rate=3e-3, dev_share=0.2, evaluations=4, bf16=False, quiet=True, seed=3
-)
-
-
-def rows(count: int = 300) -> list[Sample]:
-    """Answers that are right if they name the reference: what match marks show."""
-    chance = random.Random(0)
-    made = []
-    for n in range(count):
-        right, said = chance.sample(CITIES, 2)
-        gold = n % 2
-        made.append(
-            Sample(f"It is {right if gold else said}.", (right,), f"What is the capital of {n % 60}?", gold=gold)
-        )
-    return made
-
-
-def save_encoder(folder: Path) -> Path:
-    """A BERT as it comes from pretraining: no head, no markers."""
-    import torch
-    from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
-
-    pieces = "quest candi refer".split()  # the markers' names are several tokens
-    tokenizer = make_tokenizer("bert", [*CORPUS[:2], *CITIES * 2, *pieces * 2])
-    fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer, pad_token="<pad>", unk_token="<unk>")
-    torch.manual_seed(0)
-    config = BertConfig(
-        vocab_size=len(fast),
-        hidden_size=32,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        intermediate_size=64,
-        max_position_embeddings=64,
-        pad_token_id=fast.pad_token_id,
-    )
-    BertModel(config).save_pretrained(folder)
-    fast.save_pretrained(folder)
-    return folder
+from conftest import ARCHITECTURES, MARKERS
+from trainable import CONFIG, FORM, rows, save_encoder
+from waiting import PATIENCE, wait_until
 
 
 @pytest.fixture(scope="module")
@@ -232,18 +188,18 @@ def test_a_training_that_is_done_is_not_done_again(encoder: Path, tmp_path: Path
 def test_another_result_is_not_overwritten_unasked(
     encoder: Path, trained: TrainResult, tmp_path: Path, change: str
 ) -> None:
-    made, form, config = rows(), FORM, CONFIG
+    samples, form, config = rows(), FORM, CONFIG
     changed = {
-        "rows": (str(encoder), made[:-1], form, config),
-        "labels": (str(encoder), [replace(row, gold=0.9 * row.gold) for row in made], form, config),
-        "form": (str(encoder), made, replace(form, max_tokens=47), config),
-        "settings": (str(encoder), made, form, replace(config, learning_rate=1e-3)),
-        "encoder": (str(trained.folder), made, form, config),
+        "rows": (str(encoder), samples[:-1], form, config),
+        "labels": (str(encoder), [replace(row, gold=0.9 * row.gold) for row in samples], form, config),
+        "form": (str(encoder), samples, replace(form, max_tokens=47), config),
+        "settings": (str(encoder), samples, form, replace(config, learning_rate=1e-3)),
+        "encoder": (str(trained.folder), samples, form, config),
     }
     folder = Path(shutil.copytree(trained.folder, tmp_path / "there"))
     before = {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
     model, data, form, config = changed[change]
-    with pytest.raises(OutputError, match=r"holds another training.*--output_dir, or pass --overwrite"):
+    with pytest.raises(OutputError, match=r"holds another training.*choose another folder, or set overwrite=True"):
         train(model, data, folder, form, config)
     assert {path: path.stat().st_mtime_ns for path in folder.rglob("*")} == before
 
@@ -257,7 +213,7 @@ def test_a_models_folder_is_not_written_into(encoder: Path, tmp_path: Path) -> N
 
 _KILLED = """
 import sys
-from test_training import CONFIG, FORM, rows
+from trainable import CONFIG, FORM, rows
 from bert_judge.training import train
 train(sys.argv[1], rows(), sys.argv[2], FORM, CONFIG)
 """
@@ -265,12 +221,12 @@ train(sys.argv[1], rows(), sys.argv[2], FORM, CONFIG)
 
 def whole_states(folder: Path) -> list[Path]:
     """The states of a training, oldest first, without one that is only written in part."""
-    found = []
+    complete = []
     for path in folder.glob("states/*/checkpoint-*/trainer_state.json"):
         with contextlib.suppress(json.JSONDecodeError):
             json.loads(path.read_text())
-            found.append(path.parent)
-    return sorted(found, key=lambda path: int(path.name.split("-")[1]))
+            complete.append(path.parent)
+    return sorted(complete, key=lambda path: int(path.name.split("-")[1]))
 
 
 def test_a_killed_training_goes_on(encoder: Path, trained: TrainResult, tmp_path: Path) -> None:
@@ -279,14 +235,13 @@ def test_a_killed_training_goes_on(encoder: Path, trained: TrainResult, tmp_path
 
     folder = tmp_path / "killed"
     process = subprocess.Popen(
-        [sys.executable, "-c", _KILLED, str(encoder), str(folder)], cwd=Path(__file__).parent, stderr=subprocess.PIPE
+        [sys.executable, "-c", _KILLED, str(encoder), str(folder)],
+        cwd=Path(__file__).parents[1],
+        stderr=subprocess.PIPE,
     )
     try:
-        until = time.monotonic() + 60
-        while not whole_states(folder):
-            assert process.poll() is None, process.stderr.read()
-            assert time.monotonic() < until
-            time.sleep(0.005)
+        wait_until(lambda: whole_states(folder) or process.poll() is not None, "a state is complete")
+        assert process.poll() is None, process.stderr.read()
     finally:
         process.send_signal(signal.SIGKILL)
         process.communicate()
@@ -319,7 +274,7 @@ def test_two_processes_train_one_judge(encoder: Path, tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(
         "import os, sys\nfrom dataclasses import replace\nfrom pathlib import Path\n"
-        "from test_training import CONFIG, FORM, rows\n"
+        "from trainable import CONFIG, FORM, rows\n"
         "from bert_judge.training import train\n"
         "result = train(sys.argv[1], rows(), sys.argv[2], FORM, replace(CONFIG, batch_size=8))\n"
         "Path(sys.argv[2] + '.' + os.environ['RANK']).write_text(repr(result))\n"
@@ -327,10 +282,12 @@ def test_two_processes_train_one_judge(encoder: Path, tmp_path: Path) -> None:
         "torch.distributed.destroy_process_group()\n"  # its threads may abort a process that ends with them
     )
     run = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2", str(script)]
-    paths = [str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]
+    paths = [str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
     out = tmp_path / "out"
-    done = subprocess.run([*run, str(encoder), str(out)], capture_output=True, text=True, env=environment, timeout=120)
+    done = subprocess.run(
+        [*run, str(encoder), str(out)], capture_output=True, text=True, env=environment, timeout=PATIENCE
+    )
     assert done.returncode == 0, done.stderr[-3000:]
     # A file each: what two processes print may be one line inside the other.
     first, second = (Path(f"{out}.{rank}").read_text() for rank in (0, 1))
@@ -373,20 +330,20 @@ def test_evaluations_measure_what_the_judge_does(trained: TrainResult) -> None:
 
 
 def test_tasks_are_measured_alone(encoder: Path, tmp_path: Path) -> None:
-    made = [replace(row, meta={"task": "even" if n % 4 < 2 else "odd"}) for n, row in enumerate(rows())]
-    result = train(str(encoder), made, tmp_path, FORM, replace(CONFIG, max_steps=8))
+    samples = [replace(row, meta={"task": "even" if n % 4 < 2 else "odd"}) for n, row in enumerate(rows())]
+    result = train(str(encoder), samples, tmp_path, FORM, replace(CONFIG, max_steps=8))
     assert set(result.tasks) == {"even", "odd"}
-    assert sum(found.rows for found in result.tasks.values()) == result.dev_rows
-    for name, found in result.tasks.items():
-        expected = measured(tmp_path, result.temperature, [row for row in made if row.meta["task"] == name])
-        assert asdict(found) == pytest.approx(expected, abs=1e-5)
+    assert sum(measures.rows for measures in result.tasks.values()) == result.dev_rows
+    for name, measures in result.tasks.items():
+        expected = measured(tmp_path, result.temperature, [row for row in samples if row.meta["task"] == name])
+        assert asdict(measures) == pytest.approx(expected, abs=1e-5)
     [*_, last] = json.loads((tmp_path / "metrics.json").read_text())["history"]
     assert {"even/accuracy", "odd/brier"} <= set(last)
 
 
 def test_a_soft_label_is_learnt_as_the_probability_that_it_is(encoder: Path, tmp_path: Path) -> None:
-    made = [replace(row, gold=0.3) for row in rows()]
-    train(str(encoder), made, tmp_path, FORM, CONFIG)
+    samples = [replace(row, gold=0.3) for row in rows()]
+    train(str(encoder), samples, tmp_path, FORM, CONFIG)
     scores = BERTJudge(str(tmp_path), dtype="float32", runtime="torch").predict(
         ["What is the capital of 3?"] * 4, ["It is Wien.", "It is Oslo.", "Rom", "I can't say."], ["Wien"] * 4
     )
@@ -394,8 +351,8 @@ def test_a_soft_label_is_learnt_as_the_probability_that_it_is(encoder: Path, tmp
 
 
 def test_soft_labels_of_two_kinds_are_told_apart(encoder: Path, tmp_path: Path) -> None:
-    made = [replace(row, gold=0.9 if row.gold else 0.2) for row in rows()]
-    result = train(str(encoder), made, tmp_path, FORM, CONFIG)
+    samples = [replace(row, gold=0.9 if row.gold else 0.2) for row in rows()]
+    result = train(str(encoder), samples, tmp_path, FORM, CONFIG)
     judge = BERTJudge(str(tmp_path), dtype="float32", runtime="torch")
     right, wrong = judge.predict(["What is the capital of 3?"] * 2, ["It is Wien.", "It is Oslo."], ["Wien"] * 2)
     assert (right, wrong) == (pytest.approx(0.9, abs=0.1), pytest.approx(0.2, abs=0.1))
@@ -423,8 +380,8 @@ def test_accumulated_batches_are_one_batch(plain_encoder: Path, tmp_path: Path) 
     once = train(str(plain_encoder), rows(), tmp_path / "once", FORM, replace(steps, batch_size=16))
     twice = train(str(plain_encoder), rows(), tmp_path / "twice", FORM, halves)
     assert twice.dev_loss == pytest.approx(once.dev_loss, abs=1e-4)
-    expected, found = weights(once.folder), weights(twice.folder)
-    assert all(found[name] == pytest.approx(values, abs=2e-4) for name, values in expected.items())
+    expected, actual = weights(once.folder), weights(twice.folder)
+    assert all(actual[name] == pytest.approx(values, abs=2e-4) for name, values in expected.items())
 
 
 def test_checkpointing_changes_no_number(plain_encoder: Path, tmp_path: Path) -> None:
@@ -526,12 +483,12 @@ def test_logs_for_tensorboard(encoder: Path, tmp_path: Path) -> None:
 
 
 def test_the_card_tells_what_a_person_needs(encoder: Path, tmp_path: Path) -> None:
-    made = [
+    samples = [
         replace(row, meta={"task": "cities|x", "model": f"m{n % 2}", "label_source": "people"})
         for n, row in enumerate(rows())
     ]
     config = replace(CONFIG, max_steps=4)
-    data = [*made, *(replace(row, gold=None) for row in rows(7))]
+    data = [*samples, *(replace(row, gold=None) for row in rows(7))]
     mix = {"m0": 1.0, "m1": 100}
     command = ["bert-judge", "train", "--model_path", "an encoder"]
     result = train(str(encoder), data, tmp_path / "judge", FORM, config, training_mix=mix, command=command)
@@ -567,7 +524,7 @@ class Hub(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
-        self.server.asked.append((self.path, body))  # type: ignore[attr-defined]
+        self.server.requested.append((self.path, body))  # type: ignore[attr-defined]
         address = f"http://127.0.0.1:{self.server.server_port}/me/judge"  # type: ignore[attr-defined]
         answer: dict[str, object] = {"url": address, "commitUrl": f"{address}/commit/1", "commitOid": "1"}
         if "preupload" in self.path:
@@ -593,7 +550,7 @@ class Hub(BaseHTTPRequestHandler):
 @pytest.fixture
 def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[ThreadingHTTPServer]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), Hub)
-    server.asked, server.status = [], 200
+    server.requested, server.status = [], 200
     Thread(target=server.serve_forever, daemon=True).start()
     monkeypatch.setenv("HF_TOKEN", "hf_none")
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
@@ -606,18 +563,18 @@ def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[ThreadingHTTPServer]:
 def test_a_judge_is_uploaded(encoder: Path, tmp_path: Path, hub: ThreadingHTTPServer) -> None:
     config = replace(CONFIG, max_steps=4, push_to_hub="me/judge", hub_private=True)
     hub.status = 400
-    with pytest.raises(OutputError, match=r"whole in .*, but could not be uploaded to me/judge .*same training again"):
+    with pytest.raises(OutputError, match=r"complete in .*, but could not be uploaded to me/judge .*training again"):
         train(str(encoder), rows(), tmp_path, FORM, config)
     written = (tmp_path / "model.safetensors").stat().st_mtime_ns
     assert BERTJudge(str(tmp_path)).predict(None, ["x"], ["x"]) != []  # nothing is lost
     hub.status = 200
-    hub.asked.clear()
+    hub.requested.clear()
     train(str(encoder), rows(), tmp_path, FORM, config)
     assert (tmp_path / "model.safetensors").stat().st_mtime_ns == written  # not trained again
-    paths = [path for path, _ in hub.asked]
+    paths = [path for path, _ in hub.requested]
     assert paths[0] == "/api/repos/create"
-    assert json.loads(hub.asked[0][1])["visibility"] == "private"
-    [commit] = [body for path, body in hub.asked if "/commit/" in path]
+    assert json.loads(hub.requested[0][1])["visibility"] == "private"
+    [commit] = [body for path, body in hub.requested if "/commit/" in path]
     sent = {line["value"]["path"] for line in map(json.loads, commit.splitlines()) if line["key"] == "file"}
     assert {"model.safetensors", "judge.json", "README.md", "metrics.json", "tokenizer.json"} <= sent
     assert not [name for name in sent if name.startswith(("states", "runs"))]
@@ -644,112 +601,10 @@ def test_an_upload_without_network_is_a_sentence(
     assert weights(trained.folder)
 
 
-ROW = {"question": "q?", "candidate": "c", "reference": "r", "label": 1}
-
-
-@pytest.mark.parametrize(
-    "data",
-    [
-        [ROW],
-        [{**ROW, "reference": ["r"], "label": True}],
-        [{"question": "q?", "candidate": "c", "references": ["r"], "label": 1.0}],
-        [Sample("c", ("r",), "q?", gold=1)],
-        iter([ROW]),
-        {"a task": [ROW]},
-        {"a task": {"a model": [ROW]}},
-    ],
-    ids=range(7),
-)
-def test_rows_come_in_many_forms(data: object) -> None:
-    [example] = read_examples(data)
-    assert (example.question, example.candidate, example.references) == ("q?", "c", ("r",))
-    assert example.gold == 1
-    if isinstance(data, dict):
-        assert example.meta["task"] == "a task"
-        assert example.meta.get("model") == ("a model" if isinstance(data["a task"], dict) else None)
-
-
-def test_datasets_are_read() -> None:
-    from datasets import Dataset, DatasetDict
-
-    columns = {"reference": ["r", "r"], "candidate": ["c", None], "label": [0.25, None], "model": ["m", "m"]}
-    first, second = read_examples(Dataset.from_dict(columns))
-    assert (first.gold, first.meta["model"], first.question) == (0.25, "m", None)
-    assert (second.gold, second.candidate) == (None, "")
-    assert [example.meta["task"] for example in read_examples({"train": [{**ROW, "task": "own"}]})] == ["own"]
-    nested = {"t": DatasetDict({"other": Dataset.from_dict(columns)})}
-    assert [(example.meta["task"], example.meta["model"]) for example in read_examples(nested)] == [("t", "m")] * 2
-
-
-@pytest.mark.parametrize(
-    ("data", "sentence"),
-    [
-        ("rows.jsonl", "the training data is 'rows.jsonl'; a dataset or a list of rows"),
-        ([ROW, {**ROW, "label": "yes"}], r"row 2 of the training data .* label is 'yes'; 0, 1, a probability"),
-        ([{**ROW, "label": 1.5}], r"row 1 .* label is 1\.5"),
-        ([{**ROW, "label": -1}], r"label is -1"),
-        ([{"candidate": "c", "reference": "r"}], "has no label, only candidate, reference"),
-        ([{"reference": "c", "label": 1}], "has no candidate, only reference, label"),
-        ([{**ROW, "candidate": 7}], "candidate of a sample is 7"),
-        ([3], "it is 3; a mapping with question, candidate"),
-        (ROW, r"a mapping that holds 'q\?' under 'question'"),
-        ({"t": {"m": {"x": [ROW]}}}, "data by task, or by task and model"),
-        ({"t": {"m": [{}]}}, "row 1 of m of t of the training data"),
-    ],
-)
-def test_rows_that_are_none_are_named(data: object, sentence: str) -> None:
-    with pytest.raises(InputError, match=sentence):
-        read_examples(data)
-
-
-MADE = [
-    {**ROW, "question": f"{task} {n}", "task": task, "model": model, "label": n % 2}
-    for task, model, count in [("arc", "Llama_3", 40), ("arc", "Qwen_3", 30), ("mmlu", "Llama_3", 30)]
-    for n in range(count)
-]
-
-
-@pytest.mark.parametrize(
-    ("mix", "counts"),
-    [
-        ({"arc": {"Llama_3": 10, "Qwen_3": 99}}, {("arc", "Llama_3"): 10, ("arc", "Qwen_3"): 30}),
-        ({"arc": {"meta/Llama-3": 10}, "mmlu": {"Llama-3": 0.5}}, {("arc", "Llama_3"): 10, ("mmlu", "Llama_3"): 15}),
-        ({"Llama-3": 1.0}, {("arc", "Llama_3"): 40, ("mmlu", "Llama_3"): 30}),
-        ({"mmlu": 5}, {("mmlu", "Llama_3"): 5}),
-    ],
-)
-def test_a_mix_takes_what_it_names(mix: Mix, counts: dict[tuple[str, str], int]) -> None:
-    examples = read_examples(MADE)
-    taken = apply_mix(examples, mix, seed=1)
-    assert Counter((example.meta.get("task"), example.meta.get("model")) for example in taken) == counts
-    assert len({id(example) for example in taken}) == len(taken)
-    assert taken == apply_mix(examples, mix, seed=1)
-    if 0.5 not in [*counts.values()] and min(counts.values()) < 30:
-        assert taken != apply_mix(examples, mix, seed=2)
-
-
-@pytest.mark.parametrize(
-    ("mix", "sentence"),
-    [
-        ({"arc": {"Gemma": 3}}, "names the model of arc 'Gemma', which no row has; there is Llama_3, Qwen_3"),
-        ({"drop": {"Llama_3": 3}}, "names the task 'drop', which no row has; there is arc, mmlu"),
-        ({"Gemma": 1.0}, "the task or model 'Gemma', which no row has; there is Llama_3, Qwen_3, arc, mmlu"),
-        ({"arc": 0}, "wants 0 of arc; a number of rows"),
-        ({"arc": 1.5}, r"wants 1\.5 of arc"),
-        ({"arc": True}, "wants True of arc"),
-        ({"arc": 3, "Llama_3": 3}, "names tasks beside models"),
-        ({}, "names nothing"),
-    ],
-)
-def test_a_mix_of_what_is_not_there_is_refused(tmp_path: Path, mix: Mix, sentence: str) -> None:
-    with pytest.raises(InputError, match=sentence):
-        train("no-such-model", MADE, tmp_path, training_mix=mix)
-
-
 def test_rows_without_question_are_not_trained_for_a_form_that_has_one(encoder: Path, tmp_path: Path) -> None:
-    made = [replace(row, question=None, references=(f"{row.references[0]} {n}",)) for n, row in enumerate(rows(60))]
+    samples = [replace(row, question=None, references=(f"{row.references[0]} {n}",)) for n, row in enumerate(rows(60))]
     with pytest.raises(InputError, match="60 rows have no question"):
-        train(str(encoder), made, tmp_path, InputForm(), CONFIG)
+        train(str(encoder), samples, tmp_path, InputForm(), CONFIG)
 
 
 def test_a_judge_can_be_trained_further(trained: TrainResult, tmp_path: Path) -> None:
@@ -796,53 +651,6 @@ def test_other_architectures(make_judge: Callable[..., Path], tmp_path: Path, ar
     assert JudgeConfig.load(tmp_path).form.references == "best"
 
 
-def test_no_question_stands_on_both_sides() -> None:
-    made = [Sample(str(n), ("x",), f"Question {n % 90}?", gold=n % 2) for n in range(900)]
-    training, development = split_by_question(made, 0.3)
-    assert not {row.question for row in training} & {row.question for row in development}
-    assert len(training) + len(development) == 900
-    assert 0.1 < len(development) / 900 < 0.5
-    order = made[:]
-    random.Random(1).shuffle(order)
-    for again, first in zip(split_by_question(order, 0.3), (training, development), strict=True):
-        assert {row.candidate for row in again} == {row.candidate for row in first}
-    alone = [split_by_question([row], 0.3)[1] == [row] for row in made]
-    assert [row for row, held in zip(made, alone, strict=True) if held] == development
-
-
-def test_the_side_depends_on_the_questions_words() -> None:
-    for n in range(50):
-        spellings = [f"What is {n}, really?", f"what IS {n} really", f"  What is {n}.0 — really?!"]
-        sides = {len(split_by_question([Sample("a", ("b",), text)], 0.5)[1]) for text in spellings}
-        assert len(sides) == 1
-    without = [Sample("a", (f"reference {n}",)) for n in range(200)]
-    training, development = split_by_question(without, 0.5)
-    assert min(len(training), len(development)) > 50  # without a question, the references decide
-    moved = [replace(row, candidate="another") for row in development]
-    assert split_by_question(moved, 0.5) == ([], moved)
-
-
-def test_a_share_of_nothing_and_of_everything() -> None:
-    made = rows(50)
-    assert split_by_question(made, 0.0) == (made, [])
-    assert split_by_question(made, 1.0) == ([], made)
-
-
-@pytest.mark.parametrize(
-    "made",
-    [
-        [],
-        [replace(row, gold=1) for row in rows()],
-        [replace(row, gold=None) for row in rows()],
-        [replace(row, question="the same") for row in rows()],  # one side gets them all
-    ],
-)
-def test_rows_of_both_kinds_are_needed(tmp_path: Path, made: list[Sample]) -> None:
-    with pytest.raises(InputError, match=r"labelled (training|held-out) rows .*(hold one label only|are too few)"):
-        train("no-such-model", made, tmp_path / "out", FORM, CONFIG)  # said before a model is looked for
-    assert not (tmp_path / "out").exists()
-
-
 def test_an_encoder_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="was not found"):
         train("no-such-model", rows(), tmp_path / "out", FORM, CONFIG)
@@ -883,12 +691,12 @@ def test_another_trainings_states_are_not_taken(encoder: Path, tmp_path: Path) -
     train(str(encoder), rows(), tmp_path, FORM, short)
     changed = [replace(row, question=f"Well, {row.question}") for row in rows()]
     expected = train(str(encoder), changed, tmp_path / "fresh", FORM, short)
-    found = train(str(encoder), changed, tmp_path, FORM, replace(short, overwrite=True))
-    assert replace(found, folder=expected.folder) == expected
+    retrained = train(str(encoder), changed, tmp_path, FORM, replace(short, overwrite=True))
+    assert replace(retrained, folder=expected.folder) == expected
     assert weights(tmp_path) == weights(tmp_path / "fresh")
 
 
-PROJECT = Path(__file__).parents[1]
+PROJECT = Path(__file__).parents[2]
 
 
 def test_the_page_on_distilling_runs(
@@ -915,31 +723,3 @@ def test_the_page_on_distilling_runs(
     assert record["data"]["by_label_source"] == {"starter": {"rows": 98, "right": pytest.approx(0.5, abs=0.2)}}
     assert len(record["tasks"]) > 3
     assert 'base_model: "answerdotai/ModernBERT-base"' in Path("models/my-judge/README.md").read_text()
-
-
-def test_the_starters_recipe_reads_answers_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(PROJECT / "recipes" / "starter")
-    data = importlib.import_module("data")
-    own = [{"question": f"q{n}?", "references": ["r"], "candidate": f"c{n}", "label": n % 2} for n in range(9)]
-    asked = [{"question": f"Which town is {n}?", "reference": f"Town{n}"} for n in range(12)]
-    for name, part in (("labelled", [*own, {**own[0], "label": None}]), ("tasks", asked)):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "mine.jsonl").write_text("".join(json.dumps(row) + "\n" for row in part))
-    (tmp_path / "rows.json").write_text(json.dumps({"mine": 50}))
-    assert {row.candidate for row in data.labelled_rows(tmp_path)} == {row["candidate"] for row in own}
-    made = list(data.made_rows(tmp_path))
-    golds = Counter(row.gold for row in made)
-    assert 0.8 < golds[1] / golds[0] < 1.25
-    assert all(row.meta["source"].startswith("made:") for row in made)
-    questions = {row.question for row in made if row.meta["task"] == "mine"}
-    assert {row["question"] for row in asked} <= questions
-    # Some ask for a form of the answer, too.
-    assert all(any(row["question"] in question for row in asked) for question in questions)
-    made_up = {maker.__name__ for maker in importlib.import_module("made.made_up").MADE_UP}
-    assert {row.meta["task"] for row in made} == {
-        "mine",
-        "made",
-        "measured",
-        *made_up,
-    }  # some questions are made up, too
-    assert read_examples([*data.labelled_rows(tmp_path), *made])[0].meta["source"] == "mine"
