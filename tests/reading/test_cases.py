@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from bert_judge.reading.evidence import Relation, match
+from bert_judge.reading import Relation, match
 
 Marks = Sequence[tuple[int, int, Relation]]
 

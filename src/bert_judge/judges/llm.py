@@ -22,9 +22,7 @@ from bert_judge.judges.llm_prompt import (
     lost_characters,
     make_prompt,
 )
-from bert_judge.reading import THINK_TOKEN, find_answer, split_trace
-from bert_judge.reading import VERSION as READING
-from bert_judge.reading.evidence import match
+from bert_judge.reading import ANSWER_VERSION, THINK_TOKEN, find_answer, match, split_trace
 from bert_judge.records import Reply, Sample, Sampling, Scale, Signature, TokenChoice, Verdict, __version__
 from bert_judge.results.store import open_store
 
@@ -103,7 +101,7 @@ class LLMJudge(Judge):
     def signature(self) -> Signature:
         """Judge, instruction, and the generator's signature: model, content or endpoint, sampling, backend."""
         model = self._generator.signature
-        reading = "whole" if self._whole else str(READING)
+        reading = "whole" if self._whole else str(ANSWER_VERSION)
         own = {
             "variant": self.variant,
             "think_token": self._think_token,

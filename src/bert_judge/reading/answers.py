@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from bert_judge.reading.evidence import read
+from bert_judge.reading.text_values import read
 from bert_judge.reading.traces import EMPTY, THINK_TOKEN, after_trace, has_marker
 from bert_judge.records import Sample, Verdict
 
-VERSION = 1
+ANSWER_VERSION = 1
 """Changes whenever another part of a text is taken for the answer."""
 
 # The tokens with which chat templates begin and end a turn, and how they name whose turn it is.
