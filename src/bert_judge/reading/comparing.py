@@ -48,6 +48,9 @@ class Relation(IntEnum):
     """The other side has nothing like it."""
 
 
+SAME, VARIANT, ASKED, CONVERTED, ROUNDED, MORE, LESS, OTHER, ALONE = Relation
+"""The relations as constants: looking one up in the class takes longer than comparing two numbers."""
+
 _LEAST_ROUNDED = 2  # figures of a rounded number
 _LEAST_CLOCK = 3  # figures of hours and minutes together
 _FIRST_YEAR, _LAST_YEAR = 1_000, 2_100  # that a number alone can be
@@ -73,31 +76,27 @@ def compare(candidate: Amount | Moment, reference: Amount | Moment) -> Relation 
 
 def _compare_amounts(candidate: Amount, unit: Unit, reference: Amount, other_unit: Unit) -> Relation | None:
     """The relation of two numbers, each in a unit that its word may mean."""
-    equal = candidate.number == reference.number
     if unit.notation != other_unit.notation:  # an ordinal, a Roman numeral or a year's era beside a plain number
         eras = {unit.notation, other_unit.notation} & {BEFORE_CHRIST.notation, AFTER_CHRIST.notation}
-        if len(eras) == 2 or (eras and not equal):
-            return Relation.OTHER
+        if len(eras) == 2 or (eras and candidate.number != reference.number):
+            return OTHER
         plain = not unit.dimension and not other_unit.dimension and unit.factor == other_unit.factor
-        return Relation.CONVERTED if plain and equal else None
+        return CONVERTED if plain and candidate.number == reference.number else None
     if unit.dimension == other_unit.dimension:
-        here, there = _in_si(candidate, unit), _in_si(reference, other_unit)
-        if unit == other_unit:  # without the offset: beside 273.15 small temperatures would look the same
-            here, there = candidate.number * unit.factor, reference.number * other_unit.factor
+        here, there = candidate.number * unit.factor, reference.number * other_unit.factor
+        if unit != other_unit:  # in one unit the offset only hides differences: beside 273.15 small ones look like none
+            here, there = here + unit.offset, there + other_unit.offset
         if max(candidate.figures, reference.figures) <= EXACT and abs(here - there) <= 1e-9 * abs(there):
-            return Relation.SAME if unit == other_unit else Relation.CONVERTED
+            return SAME if unit == other_unit else CONVERTED
         step, other_step = candidate.step * unit.factor, reference.step * other_unit.factor
         if _rounded(here, step, candidate.figures, there, other_step, reference.figures):
-            return Relation.ROUNDED
+            return ROUNDED
     if NO_UNIT in (unit, other_unit) and unit != other_unit:
-        if equal:
-            return Relation.VARIANT
-        return Relation.ROUNDED if _rounded(*candidate[:3], *reference[:3]) else Relation.OTHER
-    return Relation.OTHER if unit.dimension == other_unit.dimension or equal else None
-
-
-def _in_si(amount: Amount, unit: Unit) -> float:
-    return amount.number * unit.factor + unit.offset
+        if candidate.number == reference.number:
+            return VARIANT
+        return ROUNDED if _rounded(*candidate[:3], *reference[:3]) else OTHER
+    related = unit.dimension == other_unit.dimension or candidate.number == reference.number
+    return OTHER if related else None
 
 
 def _rounded(one: float, step: float, figures: int, other: float, other_step: float, other_figures: int) -> bool:
@@ -127,10 +126,10 @@ def _compare_parts(parts: Sequence[int | None], others: Sequence[int | None], *,
         more |= other is None and part is not None
         less |= part is None and other is not None
         if part != other and part is not None and other is not None:
-            return Relation.OTHER
+            return OTHER
     if more or less:
-        return Relation.OTHER if more and less else Relation.MORE if more else Relation.LESS
-    return Relation.SAME if same_notation else Relation.CONVERTED
+        return OTHER if more and less else MORE if more else LESS
+    return SAME if same_notation else CONVERTED
 
 
 class SpanComparison(NamedTuple):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from bert_judge.reading import tables
 from bert_judge.reading.values import Moment, Recognised, Word
-from bert_judge.reading.words import DATE, MONTH, NAMED_TIMES, NUMBER, TIME
+from bert_judge.reading.words import DATE, MONTH, NAMED_TIMES, NUMBER, TIME, gap_before
 
 _ENDINGS = frozenset(("st", "nd", "rd", "th"))
 _FILLERS = _ENDINGS | frozenset("the of in de del er".split())  # between the parts of a date
@@ -29,7 +29,7 @@ def date_at(tokens: Sequence[Word], i: int, text: str) -> Recognised[Moment] | N
     for order in _ORDERS:
         kinds = [kind for kind, _, _ in parts[: len(order)]]
         if len(kinds) == len(order) and all(letter in kind for letter, kind in zip(order, kinds, strict=True)):
-            if order[0] == "Y" and text[tokens[i].end : tokens[i + 1].start] not in (" ", "-"):
+            if order[0] == "Y" and gap_before(tokens, i + 1, text) not in (" ", "-"):
                 continue  # "in 1918. November 11"
             by_letter = {letter: parts[n][1] for n, letter in enumerate(order)}
             end = parts[len(order) - 1][2] + 1
@@ -50,7 +50,7 @@ def time_at(tokens: Sequence[Word], i: int, text: str) -> Recognised[Moment] | N
     token = tokens[i]
     if token.key in NAMED_TIMES:
         return _recognised(tokens, i, i + 1, Moment("time", (NAMED_TIMES[token.key], 0, 0)))
-    after = tokens[i + 1] if i + 1 < len(tokens) and text[token.end : tokens[i + 1].start] in ("", " ") else None
+    after = tokens[i + 1] if i + 1 < len(tokens) and gap_before(tokens, i + 1, text) in ("", " ") else None
     half = _DAY_HALVES.get(after.content.key) if after else None
     end = i + 1 + (half is not None)
     in_words = _HALF_AFTER.match(text, token.end) if half is None else None

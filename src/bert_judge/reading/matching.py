@@ -15,7 +15,22 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from bert_judge.reading.arrangement import compare_arrangements
-from bert_judge.reading.comparing import CAN_COMPARE_EXPRESSIONS, Relation, SpanComparison, compare, compare_expressions
+from bert_judge.reading.comparing import (
+    ALONE,
+    ASKED,
+    CAN_COMPARE_EXPRESSIONS,
+    CONVERTED,
+    LESS,
+    MORE,
+    OTHER,
+    ROUNDED,
+    SAME,
+    VARIANT,
+    Relation,
+    SpanComparison,
+    compare,
+    compare_expressions,
+)
 from bert_judge.reading.options import lists_letters, named_letter, split_options
 from bert_judge.reading.text_values import TextValues, read
 from bert_judge.reading.values import Amount, OptionLetter, Value, Word, WordForm
@@ -24,7 +39,6 @@ from bert_judge.reading.words import STOP
 EVIDENCE_VERSION = 3
 """Changes whenever texts are read or compared in another way: a judge reads the marks that it was trained with."""
 
-SAME, VARIANT, ASKED, CONVERTED, ROUNDED, MORE, LESS, OTHER, ALONE = Relation
 AGREEING = frozenset((SAME, VARIANT, CONVERTED, ROUNDED, MORE))
 _SHARE: dict[int, float] = {**dict.fromkeys(AGREEING, 1.0), LESS: 0.5}
 _new = tuple.__new__  # faster than MatchMark(...), and there is one for each value

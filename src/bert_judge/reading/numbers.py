@@ -10,7 +10,7 @@ from math import inf
 
 from bert_judge.reading import tables
 from bert_judge.reading.values import NO_UNIT, Amount, Recognised, Unit, Word
-from bert_judge.reading.words import ERAS, MINUS, NUMBER, NUMERAL, ROMAN
+from bert_judge.reading.words import ERAS, MINUS, NUMBER, NUMERAL, ROMAN, gap_before
 
 ORDINAL, ROMAN_NUMERAL = Unit(notation="ordinal"), Unit(notation="Roman")
 BEFORE_CHRIST, AFTER_CHRIST = Unit(notation="BC"), Unit(notation="AD")
@@ -37,7 +37,7 @@ def number_at(tokens: Sequence[Word], i: int, text: str) -> Recognised[Amount] |
     if not number:
         return None
     end, amount = number
-    if end < len(tokens) and text[tokens[end - 1].end : tokens[end].start] == " ":
+    if end < len(tokens) and gap_before(tokens, end, text) == " ":
         era = ERAS.get(tokens[end].content.text)
         if era and amount.unit == NO_UNIT and amount.step == 1:
             end, amount = end + 1, amount._replace(unit=_ERAS[era])
@@ -47,7 +47,7 @@ def number_at(tokens: Sequence[Word], i: int, text: str) -> Recognised[Amount] |
 def _after_word(tokens: Sequence[Word], i: int, text: str) -> Recognised[Amount] | None:
     """The number after "minus" or its like ("minus five", but not "10 minus 5"), or after its era ("AD 79")."""
     word = tokens[i]
-    if i + 1 == len(tokens) or text[word.end : tokens[i + 1].start] != " " or tokens[i + 1].content.text in ERAS:
+    if i + 1 == len(tokens) or gap_before(tokens, i + 1, text) != " " or tokens[i + 1].content.text in ERAS:
         return None
     era = ERAS.get(word.content.text)
     before = tokens[i - 1] if i else None
@@ -163,7 +163,7 @@ def _in_words(tokens: Sequence[Word], i: int, text: str, first: Amount | None = 
     if with_share is None:
         return end, amount
     end, amount = with_share
-    if end < len(tokens) and text[tokens[end - 1].end : tokens[end].start] in _GAPS:  # one and a half million
+    if end < len(tokens) and gap_before(tokens, end, text) in _GAPS:  # one and a half million
         length, role, value = _numeral(tokens, end)
         if role in ("scale", "after"):
             return end + length, Amount(amount.number * value, value / 10, 2)
@@ -180,7 +180,7 @@ def _cardinal(tokens: Sequence[Word], i: int, text: str, first: Amount | None) -
     total, part, room = 0.0, first.number if first else None, 0.0 if first else inf
     step, unit, end = first.step if first else 1.0, NO_UNIT, i + bool(first)
     place = end
-    while place < len(tokens) and (place == i or text[tokens[place - 1].end : tokens[place].start] in _GAPS):
+    while place < len(tokens) and (place == i or gap_before(tokens, place, text) in _GAPS):
         if tokens[place].key in tables.JOINERS and place == end and room >= 100 and place > i:
             place += 1
             continue
@@ -234,7 +234,7 @@ def _with_share(tokens: Sequence[Word], end: int, text: str, count: Amount) -> t
     """A number and the fraction after it: "three quarters", "two and a half", "two and three quarters"."""
 
     def key(place: int) -> str:
-        continues = place < len(tokens) and text[tokens[place - 1].end : tokens[place].start] in _GAPS
+        continues = place < len(tokens) and gap_before(tokens, place, text) in _GAPS
         return tokens[place].key if continues else ""
 
     if count.unit != NO_UNIT or count.step < 1:

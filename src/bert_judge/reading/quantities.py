@@ -10,7 +10,7 @@ from typing import NamedTuple
 from bert_judge.reading import tables
 from bert_judge.reading.numbers import number_at, scaled
 from bert_judge.reading.values import NO_UNIT, Amount, Recognised, Unit, Word
-from bert_judge.reading.words import CURRENCY, NUMBER, NUMERAL, UNIT
+from bert_judge.reading.words import CURRENCY, NUMBER, NUMERAL, UNIT, gap_before
 
 _POWERS = {"^2": 2, "^3": 3, "^-1": -1, "^-2": -2, "^-3": -3, "squared": 2, "cubed": 3, "2": 2, "3": 3}
 _SIGNS = {spelling[0] for spelling in tables.UNIT_SYMBOLS if not spelling[0].isalnum()}
@@ -69,7 +69,7 @@ def _currency_before(tokens: Sequence[Word], i: int, text: str) -> tuple[Unit | 
     """The currency before a number, and where it begins: "$5", "US$ 5", "USD 5"."""
     token = tokens[i]
     if token.content.roles & CURRENCY:
-        gap = text[token.end : tokens[i + 1].start] if i + 1 < len(tokens) else "."
+        gap = gap_before(tokens, i + 1, text) if i + 1 < len(tokens) else "."
         spelling = token.content.text + gap.strip(" ")
         return (tables.CURRENCIES.get(spelling), token.start) if len(gap) < 3 else (None, 0)
     at = token.start - 1 if token.start and text[token.start - 1] != " " else token.start - 2
@@ -93,7 +93,7 @@ def _add_smaller(tokens: Sequence[Word], place: int, text: str, amount: Amount) 
         place += 1
     if place >= len(tokens) or not tokens[place].content.roles & (NUMBER | NUMERAL):
         return None
-    if text[tokens[place - 1].end : tokens[place].start] not in (" ", ", ", ""):
+    if gap_before(tokens, place, text) not in (" ", ", ", ""):
         return None
     number = number_at(tokens, place, text)
     if number is None:
@@ -168,7 +168,7 @@ def _simple_unit(tokens: Sequence[Word], place: int, text: str, *, joined: bool 
     """One unit with its power: "square metres", "m²", "cm^3". `joined`: whatever stands before it is allowed."""
     if place >= len(tokens) or not tokens[place].content.roles & UNIT:
         return None
-    before = text[tokens[place - 1].end : tokens[place].start]
+    before = gap_before(tokens, place, text)
     if not joined and before not in ("", "-") and not (before.isspace() and "\n" not in before):
         return None
     power = tables.UNIT_POWERS.get(tokens[place].key, 1)

@@ -83,17 +83,17 @@ def _foreign(text: str, codes: tuple[str, ...]) -> str | None:
 
 @lru_cache(maxsize=8_192)
 def _foreign_start(text: str, codes: tuple[str, ...]) -> str | None:
-    known = _known_languages(codes)
-    if not (text.isascii() and "Latin" in known.scripts):
+    languages = _known_languages(codes)
+    if not (text.isascii() and "Latin" in languages.scripts):
         script = _script(text)
-        if script is None or script not in known.scripts:
+        if script is None or script not in languages.scripts:
             return script and f"{script} script"
     words = (text[:1].lower() + text[1:]).split()  # but for the first, words with capitals are names
     distinct = set(words)
-    if len(words) < _LEAST_WORDS or len(distinct & known.foreign_words) < _LEAD:
+    if len(words) < _LEAST_WORDS or len(distinct & languages.foreign_words) < _LEAD:
         return None
-    likeliest = max(known.others, key=lambda language: len(distinct & language.words))
-    in_known = max(len(distinct & grammar) for grammar in known.words)
+    likeliest = max(languages.others, key=lambda language: len(distinct & language.words))
+    in_known = max(len(distinct & grammar) for grammar in languages.words)
     return likeliest.name if len(distinct & likeliest.words) >= in_known + _LEAD else None
 
 

@@ -119,7 +119,7 @@ class TextValues:
     @cached_property
     def long_words(self) -> frozenset[str]:
         """Its words that are long enough to be two in one: "seawater"."""
-        return frozenset([word for word in self.words if len(word) >= _LEAST_JOINED])
+        return frozenset([form[0] for form in self._forms if len(form[0]) >= _LEAST_JOINED])
 
     @cached_property
     def joined_pairs(self) -> dict[str, tuple[str, str]]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from functools import lru_cache
 
 from bert_judge.reading import tables
@@ -120,6 +121,11 @@ def split_words(text: str) -> list[Word]:
         _new(Word, ((form := word_form(match[0])).key, match.start(), match.end(), form))
         for match in _TOKEN.finditer(text)
     ]
+
+
+def gap_before(tokens: Sequence[Word], i: int, text: str) -> str:
+    """The characters between token `i` and the one before it."""
+    return text[tokens[i - 1].end : tokens[i].start]
 
 
 @lru_cache(maxsize=65_536)
