@@ -592,7 +592,7 @@ def test_signatures_differ_where_a_score_can() -> None:
         {"candidate_focus": 5},
         {"truncation": "left"},
     ]
-    signatures = {str(each.settings()) for each in (form, *(replace(form, **other) for other in others))}
+    signatures = {str(one.settings()) for one in (form, *(replace(form, **other) for other in others))}
     assert len(signatures) == len(others) + 1
 
 
