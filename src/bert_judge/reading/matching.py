@@ -12,7 +12,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from functools import lru_cache
 from itertools import islice
 from operator import attrgetter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from bert_judge.reading.arrangement import compare_arrangements
 from bert_judge.reading.comparing import (
@@ -78,28 +78,14 @@ class Match(NamedTuple):
 
 def match(candidate: str, references: Sequence[str], question: str | None = None) -> Match:
     """Compare a candidate with its references; takes time about linear in the length of the texts."""
-    answer, rights = read(candidate), [read(text) for text in references]
     asked = _read_question(question or "")
-    letters = asked.letters or _letters_without_list(answer, rights)
-    answer_values = _with_letters(answer, letters)
-    right_values = [_with_letters(right, letters) for right in rights]
-    if any(map(_has_function_words_only, (answer, *rights))):
-        answer_values, right_values = (
-            _with_function_words(answer, answer_values, right_values),
-            [_with_function_words(right, v, [answer_values]) for right, v in zip(rights, right_values, strict=True)],
-        )
-    answer_keys = answer.keys if answer_values is answer.values else {value.key for value in answer_values}
-    right_keys = {value[0] for values in right_values for value in values}
-    relations, right_relations = _compare_all(answer, rights, asked.keys)
-    option_keys = asked.option_keys if any(named_letter(right.text) for right in rights) else frozenset[Hashable]()
-    stems, variants = _stems(rights, right_values), _other_spellings(answer, rights, right_keys)
-    marks = _marks(answer_values, right_keys, stems, variants, asked.keys, option_keys, relations)
-    stems = _stems([answer], [answer_values])
-    right_marks = []
-    for right, values, compared in zip(rights, right_values, right_relations, strict=True):
-        variants = _other_spellings(right, (answer,), answer_keys)
-        # A reference does not count as one of the other options.
-        right_marks.append(_marks(values, answer_keys, stems, variants, asked.keys, frozenset(), compared))
+    answer, rights = _sides(candidate, references, asked)
+    relations, right_relations = _compare_all(answer.text, [right.text for right in rights], asked.keys)
+    names_option = any(named_letter(right.text.text) for right in rights)
+    marks = _marks(answer, rights, relations, asked.keys, asked.option_keys if names_option else frozenset())
+    # A reference does not count as one of the other options, so there are no option keys for it.
+    pairs = zip(rights, right_relations, strict=True)
+    right_marks = [_marks(right, [answer], compared, asked.keys, frozenset()) for right, compared in pairs]
     if CAN_COMPARE_EXPRESSIONS:
         spans = {i: span for i, text in enumerate(references) if (span := compare_expressions(candidate, text))}
         marks, right_marks = _with_spans(marks, references, right_marks, spans)
@@ -120,11 +106,43 @@ class _QuestionValues(NamedTuple):
 @lru_cache(maxsize=4_096)
 def _read_question(question: str) -> _QuestionValues:
     stem, options = split_options(question)
-    option_keys: Set[Hashable] = frozenset().union(*[read(text).keys for text in options.values()])
+    option_keys = _union([read(text).keys for text in options.values()])
     values = read(stem)
     # "3 days" in the question also makes a bare 3 a repetition of it.
     numbers = {key[0] for key, one in values.comparable.items() if type(key) is tuple and type(one) is Amount}
     return _QuestionValues(values.keys | numbers, option_keys, frozenset(map(OptionLetter, options)))
+
+
+class _Side(NamedTuple):
+    """A text of a match, the values of it that count there, and their keys."""
+
+    text: TextValues
+    values: Sequence[AnyValue]
+    keys: Set[Hashable]
+
+    def stems(self) -> Set[str]:
+        """The stems of its words, without letters that name options."""
+        if self.values is self.text.values:
+            return self.text.stems
+        return {value.content.stem for value in self.values if isinstance(value.content, WordForm)}
+
+
+def _sides(candidate: str, references: Sequence[str], asked: _QuestionValues) -> tuple[_Side, list[_Side]]:
+    """The candidate and its references, where what counts in one text can depend on the others."""
+    answer, rights = read(candidate), [read(text) for text in references]
+    letters = asked.letters or _letters_without_list(answer, rights)
+    values = _with_letters(answer, letters)
+    right_values = [_with_letters(right, letters) for right in rights]
+    if any(map(_has_function_words_only, (answer, *rights))):
+        with_letters = values
+        values = _with_function_words(answer, values, right_values)
+        pairs = zip(rights, right_values, strict=True)
+        right_values = [_with_function_words(right, one, [with_letters]) for right, one in pairs]
+    return _side(answer, values), [_side(right, one) for right, one in zip(rights, right_values, strict=True)]
+
+
+def _side(text: TextValues, values: Sequence[AnyValue]) -> _Side:
+    return _Side(text, values, text.keys if values is text.values else {value.key for value in values})
 
 
 def _compare_all(
@@ -153,17 +171,14 @@ def _compare_all(
 
 
 def _marks(
-    values: Sequence[AnyValue],
-    same: Set[Hashable],
-    stems: Set[str],
-    variants: Set[Hashable],
-    asked: Set[Hashable],
-    option_keys: Set[Hashable],
-    relations: Relations,
+    side: _Side, others: Sequence[_Side], relations: Relations, asked: Set[Hashable], option_keys: Set[Hashable]
 ) -> tuple[MatchMark, ...]:
-    """The values of a text with their relations to the other side, which has the keys `same` and these `stems`."""
+    """The values of a text with their relations to the texts of the other side."""
+    same = _union([other.keys for other in others])
+    stems = _union([other.stems() for other in others])
+    variants = _other_spellings(side.text, [other.text for other in others], same)
     marks = []
-    for key, start, end, content in values:
+    for key, start, end, content in side.values:
         if key in same:
             relation = SAME
         elif type(content) is WordForm:
@@ -186,15 +201,8 @@ def _repeats(key: Hashable, asked: Set[Hashable]) -> bool:
     return key in asked or (type(key) is tuple and key[0] in asked)
 
 
-def _stems(texts: Sequence[TextValues], values: Sequence[Sequence[AnyValue]]) -> Set[str]:
-    """The stems of the words of texts, without letters that name options there."""
-    stems = [
-        text.stems
-        if text_values is text.values
-        else {value.content.stem for value in text_values if isinstance(value.content, WordForm)}
-        for text, text_values in zip(texts, values, strict=True)
-    ]
-    return stems[0] if len(stems) == 1 else frozenset().union(*stems)
+def _union(sets: Sequence[Set[Any]]) -> Set[Any]:
+    return sets[0] if len(sets) == 1 else frozenset().union(*sets)
 
 
 def _other_spellings(text: TextValues, others: Iterable[TextValues], same: Set[Hashable]) -> set[Hashable]:
