@@ -35,7 +35,7 @@ from bert_judge.encoder.torch_runtime import _BATCH_TOKENS, _LEAST_TOKENS, _WIND
 from bert_judge.inputs import open_source
 from bert_judge.judges.base import windows_of
 from bert_judge.judges.reader import usable_cores
-from bert_judge.reading.evidence import matching, reading
+from bert_judge.reading import matching, text_values
 
 EXAMPLES = Path(__file__).parents[1] / "examples" / "answers.jsonl"
 
@@ -137,7 +137,7 @@ def measure(model_path: str, rows: Sequence[Sample], repeats: int, cores: int) -
         for name, run in runs.items():
             for one in used:
                 one._engine.forget()
-            for forget in (reading._read_short, reading._read_long, matching._asked):
+            for forget in (text_values._read_short, text_values._read_long, matching._read_question):
                 forget.cache_clear()
             before = seconds()
             run()

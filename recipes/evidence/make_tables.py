@@ -6,7 +6,7 @@
 
 Sizes of units come from Pint, names of units, currencies and months in other languages from Unicode's CLDR (through
 Babel), numbers in words from num2words, and what is a common word of English from wordfreq. Which of them are read is
-chosen in the text files beside. Writes JSON to src/bert_judge/reading/evidence/tables; the same each time.
+chosen in the text files beside. Writes JSON to src/bert_judge/reading/tables; the same each time.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from vocabulary import word_table
 
 from measures import unit_table
 
-TABLES = Path(__file__).parents[2] / "src" / "bert_judge" / "evidence" / "tables"
+TABLES = Path(__file__).parents[2] / "src" / "bert_judge" / "reading" / "tables"
 
 
 def main() -> None:

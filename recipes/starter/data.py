@@ -27,7 +27,7 @@ from pathlib import Path
 from made import KINDS, made_rows
 from made.bank import read_folder
 
-from bert_judge.reading.evidence import match
+from bert_judge.reading import match
 from bert_judge.records import Sample
 
 # "taken": rows of each source. Human labels and hard negatives get the weight; sources whose labels a program made from

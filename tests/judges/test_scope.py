@@ -14,8 +14,7 @@ from bert_judge import BERTJudge, Sample
 from bert_judge.cli import main
 from bert_judge.encoder.models import STARTER_FOLDER
 from bert_judge.errors import InputError
-from bert_judge.reading import JudgeConfig, Scope
-from bert_judge.reading.evidence import LANGUAGES
+from bert_judge.reading import LANGUAGES, JudgeConfig, Scope
 from bert_judge.results.summary import Tally
 from conftest import Refused
 from json_lines import write_rows

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,6 +12,7 @@ import pytest
 from bert_judge import Sample
 from bert_judge.judges import BERTJudge, LLMJudge, RegexJudge
 from bert_judge.reading import find_answer, find_value, split_trace
+from json_lines import write_rows
 from tables import table
 
 PERU = "What is the capital of Peru?"
@@ -22,10 +26,10 @@ def sample(candidate: str, question: str = PERU, references: tuple[str, ...] = (
 def test_what_is_not_the_answer_is_left_out_and_counted(kind: str, left_out: str, subtests: pytest.Subtests) -> None:
     for candidate, answer, *more in table("answers")[kind]:
         with subtests.test(candidate=candidate):
-            found = find_answer(sample(candidate, **(more[0] if more else {})))
-            assert found.verdict is None
-            assert found.sample.candidate == answer
-            assert set(found.left_out) <= {left_out}
+            result = find_answer(sample(candidate, **(more[0] if more else {})))
+            assert result.verdict is None
+            assert result.sample.candidate == answer
+            assert set(result.left_out) <= {left_out}
 
 
 @pytest.mark.parametrize(("kind", "reason"), [("endless", "has no end"), ("nothing", "nothing follows")])
@@ -43,18 +47,18 @@ def test_what_only_looks_like_a_new_question_is_kept(subtests: pytest.Subtests) 
     assert len(rows) >= 30
     for candidate, *more in rows:
         with subtests.test(candidate=candidate):
-            found = find_answer(sample(candidate, **(more[0] if more else {})))
-            assert found.sample.candidate == candidate
-            assert not found.left_out
+            result = find_answer(sample(candidate, **(more[0] if more else {})))
+            assert result.sample.candidate == candidate
+            assert not result.left_out
 
 
 def test_the_value_of_a_worked_solution_is_the_reference(subtests: pytest.Subtests) -> None:
     for reference, value in table("answers")["values"]:
         with subtests.test(reference=reference):
             assert find_value(reference) == value
-            found = find_answer(Sample("some answer", (reference,)))
-            assert found.sample.references == (value,)
-            assert ("solution" in found.left_out) == (value != reference)
+            result = find_answer(Sample("some answer", (reference,)))
+            assert result.sample.references == (value,)
+            assert ("solution" in result.left_out) == (value != reference)
 
 
 @pytest.mark.parametrize(
@@ -106,3 +110,29 @@ def test_a_trace_that_the_prompt_opens_needs_an_end() -> None:
     assert split_trace("Cusco?</think>Lima", opened=True) == ("Cusco?", "Lima")
     assert split_trace("Cusco?<end>Lima", "<end>") == ("Cusco?", "Lima")
     assert split_trace("<think>Cusco?</think>Lima", "") == ("", "<think>Cusco?</think>Lima")
+
+
+LEFT_OUT = [
+    {"question": "q1", "reference": "Lima", "candidate": "<think>Cusco?</think>It is Lima."},
+    {"question": "q2", "reference": "Lima", "candidate": "<think>It is Lima"},
+    {"question": "q3", "reference": "3 * 4 = 12\n#### 12", "candidate": "It is 12\nConfidence: 0.9"},
+    {"question": "q4", "reference": "Rome", "candidate": "It is Rome"},
+]
+
+
+@pytest.mark.parametrize("flags", [(), ("--output_format", "parquet")])
+def test_what_is_left_out_is_written_counted_and_shown(
+    command: Callable[..., tuple[int, str, str]], folder: Path, flags: tuple[str, ...]
+) -> None:
+    write_rows("rows.jsonl", LEFT_OUT)
+    status, out, _ = command("score", "rows.jsonl", "--judge", "containment", "--output_dir", "out", *flags)
+    assert status == 0
+    assert "reasoning in 2 rows" in out
+    run = json.loads(Path("out/run.json").read_text())
+    assert run["summary"]["left_out"] == {"reasoning": 2, "remarks": 1, "solution": 1}
+    assert run["summary"]["accuracy"] == 0.75
+    shown = command("show", "out", "--left_out")[1]
+    assert "3 of 4 rows" in shown
+    assert "remarks (15 characters), solution (16 characters)" in shown
+    whole = command("score", "rows.jsonl", "--judge", "containment", "--output_dir", "whole", "--whole_candidate")[1]
+    assert "left out" not in whole

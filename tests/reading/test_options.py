@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from bert_judge.reading.evidence import find_options, name_option
+from bert_judge.reading import name_option, split_options
 from tables import table
 
 
 def test_options_of_a_question(subtests: pytest.Subtests) -> None:
     for question, options in table("evidence")["options"]:
         with subtests.test(question=question, options=options):
-            assert find_options(question) == dict(zip("ABC", options, strict=False))
+            assert split_options(question).options == dict(zip("ABC", options, strict=False))
 
 
 def test_a_reference_that_names_an_option(subtests: pytest.Subtests) -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from bert_judge.reading.evidence import Relation, match
+from bert_judge.reading import Relation, match
 
 WORDS = "copper apples apple the a of city cities walking walk sea water seawater world health organization".split()
 VALUES = [

@@ -16,7 +16,7 @@ from random import Random
 import pytest
 
 from bert_judge.metrics import containment, normalise
-from bert_judge.reading.evidence import name_option
+from bert_judge.reading import name_option
 from bert_judge.records import Sample
 from bert_judge.training.rows import is_held_out
 

@@ -17,7 +17,7 @@ from made_runs import LARGE, answers, make_run, says
 
 from bert_judge import Sample
 from bert_judge.errors import OutputError
-from bert_judge.reading.evidence import match
+from bert_judge.reading import match
 from bert_judge.records import Signature, Verdict
 from bert_judge.report import write_report
 from bert_judge.report.packing import CHUNK

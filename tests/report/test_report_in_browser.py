@@ -20,7 +20,7 @@ from bert_judge import Sample
 from bert_judge.inputs import open_source
 from bert_judge.judges import RegexJudge
 from bert_judge.judges.occlusion import explain
-from bert_judge.reading.evidence import AGREEING, match
+from bert_judge.reading import AGREEING, match
 from bert_judge.records import Verdict
 from bert_judge.report import write_report
 from bert_judge.results import write_explanations

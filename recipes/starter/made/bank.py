@@ -14,7 +14,7 @@ from random import Random
 from typing import Any, NamedTuple
 
 from bert_judge.metrics import containment, normalise
-from bert_judge.reading.evidence import read
+from bert_judge.reading import read
 from made.files import lines
 from made.frames import fill
 from made.values import Date, Number, parse_date, parse_number

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from random import Random
 
 from bert_judge.metrics import containment, normalise
-from bert_judge.reading.evidence import read
+from bert_judge.reading import read
 from made import frames
 from made.bank import Bank, Item, Made, Rows, differs, shape
 from made.choosing import upper

@@ -23,9 +23,7 @@ from bert_judge.judges.llm_prompt import (
     lost_characters,
     make_prompt,
 )
-from bert_judge.reading import THINK_TOKEN, find_answer, split_trace
-from bert_judge.reading import VERSION as READING
-from bert_judge.reading.evidence import match
+from bert_judge.reading import ANSWER_VERSION, THINK_TOKEN, find_answer, match, split_trace
 from bert_judge.records import JudgeInfo, Reply, Sample, Sampling, Signature, TokenChoice, Verdict, __version__
 from bert_judge.results.store import open_store
 
@@ -107,7 +105,7 @@ class LLMJudge(Judge):
         settings = {
             "variant": name,
             "think_token": self._think_token,
-            "reading": "whole" if self._whole else str(READING),
+            "reading": "whole" if self._whole else str(ANSWER_VERSION),
             "generator": model.name,
         }
         signature = Signature.make("LLMJudge", {**settings, **model.settings}, version=__version__)

@@ -14,8 +14,7 @@ from bert_judge.judges.base import WHOLE_CANDIDATE, Judge, make_samples
 from bert_judge.judges.patterns import PATTERN_TIMEOUT, check_seconds, compile_pattern
 from bert_judge.metrics import MATH_TIMEOUT, METRICS, MetricResult, find_boxed, find_metric, option_letter, strip_markup
 from bert_judge.metrics.timing import check_time, limited
-from bert_judge.reading import THINK_TOKEN, find_answer
-from bert_judge.reading import VERSION as READING
+from bert_judge.reading import ANSWER_VERSION, THINK_TOKEN, find_answer
 from bert_judge.records import JudgeInfo, Sample, Scale, Signature, Verdict, __version__
 
 FINAL_ANSWER = r"Final answer:\s*(.+)"
@@ -84,7 +83,7 @@ class RegexJudge(Judge):
                 "regex": importlib.metadata.version("regex") if searched else None,
                 "which": None if self._pattern == "none" else self._which,
                 "think_token": self._think_token,
-                "reading": "whole" if self._whole else str(READING),
+                "reading": "whole" if self._whole else str(ANSWER_VERSION),
                 "threshold": self._threshold if metric.graded else None,
                 "math_timeout": self._math_timeout if metric.limited else None,
                 **{package: importlib.metadata.version(package) for package in metric.packages},

@@ -1,28 +1,53 @@
-"""What a candidate's answer is, and what a reference's value is: decided once, before any judge of correctness reads.
+"""From texts to what a judge reads: the candidate's answer, what both sides state, how they agree, and token ids.
 
-`find_answer` leaves out reasoning traces, run-on text and remarks after the answer, and takes the value after `####`
-for the reference.
+`find_answer` finds a candidate's answer, without reasoning, run-on text and remarks, and a reference's value. `read`
+gives the values that a text states, and `match` compares those of a candidate with its references. `PromptEncoder`
+turns samples into the input of an encoder.
 """
 
-from bert_judge.reading.answers import VERSION, Answer, find_answer, find_value
-from bert_judge.reading.form import InputForm, JudgeConfig
+from bert_judge.reading.answers import ANSWER_VERSION, Answer, find_answer, find_value
+from bert_judge.reading.comparing import Relation
+from bert_judge.reading.config import InputForm, JudgeConfig
+from bert_judge.reading.matching import AGREEING, EVIDENCE_VERSION, Match, MatchMark, match
+from bert_judge.reading.options import name_option, split_options
 from bert_judge.reading.prompts import Prompt, PromptEncoder
-from bert_judge.reading.scope import Scope
+from bert_judge.reading.scope import Scope, script_of
+from bert_judge.reading.tables import LANGUAGES
+from bert_judge.reading.text_values import TextValues, read
 from bert_judge.reading.traces import EMPTY, THINK_TOKEN, after_trace, opening_token, split_trace
+from bert_judge.reading.values import OptionLetter, Value, Word, WordForm
+from bert_judge.reading.words import fold
 
 __all__ = [
+    "AGREEING",
+    "ANSWER_VERSION",
     "EMPTY",
+    "EVIDENCE_VERSION",
+    "LANGUAGES",
     "THINK_TOKEN",
-    "VERSION",
     "Answer",
     "InputForm",
     "JudgeConfig",
+    "Match",
+    "MatchMark",
+    "OptionLetter",
     "Prompt",
     "PromptEncoder",
+    "Relation",
     "Scope",
+    "TextValues",
+    "Value",
+    "Word",
+    "WordForm",
     "after_trace",
     "find_answer",
     "find_value",
+    "fold",
+    "match",
+    "name_option",
     "opening_token",
+    "read",
+    "script_of",
+    "split_options",
     "split_trace",
 ]

@@ -1,4 +1,4 @@
-"""Where in a candidate its answer is, and which part of a reference is the right answer."""
+"""The part of a candidate that is its answer, and the part of a reference that is the right answer."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from bert_judge.reading.evidence import read
+from bert_judge.reading.text_values import read
 from bert_judge.reading.traces import EMPTY, THINK_TOKEN, after_trace, has_marker
 from bert_judge.records import Sample, Verdict
 
-VERSION = 1
-"""Changes whenever another part of a text is taken for the answer."""
+ANSWER_VERSION = 1
+"""Changes whenever another part of a text would be the answer."""
 
-# The tokens with which chat templates begin and end a turn, and how they name whose turn it is.
+# Tokens with which chat templates begin and end a turn, and the names of who has it.
 _TURN = re.compile(
     r"<\|(?:im_start|im_end|start_header_id|eot_id|eom_id|begin_of_text|end_of_text|endoftext|start|end|return|user|system"
     r"|assistant|start_of_role|end_of_role|turn_end|START_OF_TURN_TOKEN|END_OF_TURN_TOKEN|EOT)\|>"
@@ -50,7 +50,7 @@ _ASKS_FOR_TURNS = re.compile(
     r"|(?:write|list|ask|give|create|generate|formulate|pose|suggest)\s+(?:(?!answers?\b|to\b)\w+\s+){0,3}questions?)\b",
     re.IGNORECASE,
 )
-# A line that names its own kind, which is not the answer.
+# A line that says itself that it is not the answer.
 _REMARK = re.compile(
     r"[\s>*_(\[#-]*(?P<kind>(?:my |overall |final )?(?:confidence|certainty)(?: level| score| rating)?"
     r"|(?:word|token|character)s?[ _]?count|tokens?(?: used)?|sources?|citations?|runners?[- ]up"
@@ -69,9 +69,9 @@ _VALUE = re.compile(r"(?:\A|\n)[ \t]*####[ \t]*(\S[^\n]*)\s*\Z")
 class Answer:
     """What a judge of correctness reads of a sample.
 
-    `left_out` maps what was left out to its number of characters: `reasoning`, `run-on` (what follows the answer's
-    end: a new question or turn), `remarks` (a line such as `Confidence: 0.9`), and `solution` (what precedes the value
-    of a reference). `verdict` is there where no judge is needed: there is no answer, or it is a reference's very text.
+    `left_out` maps the parts left out to their numbers of characters: `reasoning`, `run-on` (a new question or turn
+    after the answer), `remarks` (a line such as `Confidence: 0.9`) and `solution` (all before the value of a
+    reference). Where no judge is needed there is a `verdict`: there is no answer, or it is the text of a reference.
     """
 
     sample: Sample
@@ -82,77 +82,77 @@ class Answer:
 def find_answer(
     sample: Sample, think_token: str = THINK_TOKEN, *, reads_references: bool = True, whole: bool = False
 ) -> Answer:
-    """What a judge of correctness reads of a sample. About linear in the length of the texts.
+    """The answer in a sample, and the verdict where no judge is needed. Time is about linear in the lengths of texts.
 
-    `think_token` is as in `split_trace`. For a judge that does not read references, none decides. The `whole` candidate
-    and references are read where that is asked for; then only an empty candidate needs no judge.
+    `think_token` is as in `split_trace`. Without `reads_references` no reference decides anything. With `whole`,
+    candidate and references are read as they are, and only an empty candidate needs no judge.
     """
     if whole:
         return Answer(sample, verdict=None if sample.candidate.strip() else Verdict(0.0, 0, EMPTY))
     if not reads_references:
-        text, left_out, nothing = _cut(sample.candidate, sample.question, (), think_token)
-        verdict = Verdict(0.0, 0, nothing, left_out=left_out) if nothing else None
+        text, left_out, no_answer = _cut(sample.candidate, sample.question, (), think_token)
+        verdict = Verdict(0.0, 0, no_answer, left_out=left_out) if no_answer else None
         return Answer(Sample(text, sample.references, sample.question), left_out, verdict)
     values = tuple(map(find_value, sample.references))
     cut = sum(map(len, sample.references)) - sum(map(len, values))
-    left_out = {"solution": cut} if cut and values != sample.references else {}
-    if (same := _identical(sample.candidate, sample.references, values)) is not None:
-        return Answer(sample, left_out, _same_text(same, left_out))
-    text, without, nothing = _cut(sample.candidate, sample.question, sample.references, think_token)
+    left_out = {"solution": cut} if cut else {}
+    if verdict := _same_text(sample.candidate, sample.references, values, left_out):
+        return Answer(sample, left_out, verdict)
+    text, without, no_answer = _cut(sample.candidate, sample.question, sample.references, think_token)
     left_out = without | left_out
-    if nothing:
-        return Answer(sample, left_out, Verdict(0.0, 0, nothing, left_out=left_out))
-    if text != sample.candidate.strip() and (same := _identical(text, sample.references, values)) is not None:
-        return Answer(sample, left_out, _same_text(same, left_out))
+    if no_answer:
+        return Answer(sample, left_out, Verdict(0.0, 0, no_answer, left_out=left_out))
+    if text != sample.candidate.strip() and (verdict := _same_text(text, sample.references, values, left_out)):
+        return Answer(sample, left_out, verdict)
     return Answer(Sample(text, values, sample.question), left_out)
 
 
 def find_value(reference: str) -> str:
-    """The value that a worked solution ends with, after its last `####` (GSM8K's way); any other text as it is."""
-    found = _VALUE.search(reference) if "####" in reference else None
-    return found[1].strip() if found else reference
+    """The value after the last `####` of a worked solution (as in GSM8K); any other reference unchanged."""
+    value = _VALUE.search(reference) if "####" in reference else None
+    return value[1].strip() if value else reference
 
 
-def _same_text(reference: int, left_out: Mapping[str, int]) -> Verdict:
-    return Verdict(1.0, 1, "the text of the reference", matched_reference=reference, left_out=left_out)
-
-
-def _identical(text: str, references: Sequence[str], values: Sequence[str]) -> int | None:
-    """The reference that a text is, but for white space around it."""
+def _same_text(
+    text: str, references: Sequence[str], values: Sequence[str], left_out: Mapping[str, int]
+) -> Verdict | None:
+    """The verdict for a text that equals a reference or its value, apart from white space around it."""
     text = text.strip()
-    pairs = enumerate(zip(references, values, strict=True))
-    return next((i for i, (whole, value) in pairs if text and text in (whole.strip(), value.strip())), None)
+    for i, (reference, value) in enumerate(zip(references, values, strict=True)):
+        if text and text in (reference.strip(), value.strip()):
+            return Verdict(1.0, 1, "the text of the reference", matched_reference=i, left_out=left_out)
+    return None
 
 
 def _cut(
     candidate: str, question: str | None, references: Sequence[str], think_token: str
 ) -> tuple[str, dict[str, int], str | None]:
-    """The answer of a candidate, what was left out, and why there is no answer, if there is none."""
+    """The answer of a candidate, the characters left out, and why there is no answer, if there is none."""
     quoted = any(map(has_marker, references))  # a question about the markers themselves
-    answer, nothing = after_trace(candidate, "" if quoted else think_token)
+    answer, no_answer = after_trace(candidate, "" if quoted else think_token)
     left_out = {"reasoning": len(candidate.strip()) - len(answer.strip())}
     for leading in (_PROMPT, _HEADER):
         if begin := leading.match(answer):
             answer = answer[begin.end() :]
-    if nothing or not answer.strip():
-        return "", _counted(left_out), nothing or EMPTY
-    answer, left_out["run-on"] = _kept(answer, _run_on(answer, question, references))
-    answer, left_out["remarks"] = _kept(answer, _remarks(answer, question, references))
-    return answer.strip(), _counted(left_out), None
+    if no_answer or not answer.strip():
+        answer, no_answer = "", no_answer or EMPTY
+    else:
+        answer, left_out["run-on"] = _kept(answer, _run_on(answer, question, references))
+        answer, left_out["remarks"] = _kept(answer, _remarks(answer, question, references))
+    return answer.strip(), {part: characters for part, characters in left_out.items() if characters > 0}, no_answer
 
 
 def _kept(text: str, end: int) -> tuple[str, int]:
-    """A text up to a character, and how many characters follow it; tokens that only end it do not count."""
+    """A text up to a character, and the number of characters after it; turn tokens alone do not count."""
     follows = len(text[end:].strip()) if _TURN.sub("", text[end:]).strip() else 0
     return text[:end].rstrip(), follows
 
 
-def _counted(left_out: Mapping[str, int]) -> dict[str, int]:
-    return {part: characters for part, characters in left_out.items() if characters > 0}
-
-
 def _run_on(text: str, question: str | None, references: Sequence[str]) -> int:
-    """Where the answer ends: at a model's turn token, or where a new question or turn begins; else at its end."""
+    """The character where the answer ends: at a turn token, where a new question or turn begins, or at the text's end.
+
+    Turn tokens in code, or in a reference, are part of the answer.
+    """
     turns = list(_TURN.finditer(text)) if "<" in text or "[" in text else []
     markers = list(_NEXT.finditer(text)) if ":" in text or "：" in text or "###" in text else []
     if not turns and not markers:
@@ -171,16 +171,19 @@ def _run_on(text: str, question: str | None, references: Sequence[str]) -> int:
     markers = [match for match in markers if match.end() <= end and not in_code(match)]
     if not markers or (question and _ASKS_FOR_TURNS.search(question)):
         return end
-    return next(_ends(text[:end], markers, question, references), end)
+    return next(_run_on_starts(text[:end], markers, question, references), end)
 
 
-def _ends(
+def _run_on_starts(
     text: str, markers: Sequence[re.Match[str]], question: str | None, references: Sequence[str]
 ) -> Iterator[int]:
-    """The markers at which the answer ends; the first one counts."""
-    opens = not text[: markers[0].start()].strip()  # the candidate itself begins with a question
-    if opens and not _restates(_asked(text, markers[0]), question):
-        return
+    """The places of markers that begin a run-on text; the first one counts.
+
+    A marker such as "Question:" may as well be part of an answer, so all conditions below have to hold.
+    """
+    opens = not text[: markers[0].start()].strip()
+    if opens and not _restates(_question_at(text, markers[0]), question):
+        return  # the candidate begins with a question of its own: questions are its way of answering
     concludes = _CONCLUDES.search(_after_reply(text, markers[-1]))
     for marker in markers:
         before = text[: marker.start()]
@@ -189,12 +192,12 @@ def _ends(
         if (
             _answers(before)
             and not before.rstrip().endswith((":", "："))  # it introduces what follows
-            and (is_final or not concludes)  # else it asks itself before it answers
+            and (is_final or not concludes)  # else it asks itself questions before it answers
             and (is_final or not marker["task"])  # "Problem: …" also describes a problem
-            and (not marker["turn"] or _REPLIES.search(text, marker.end()) or "?" in _asked(text, marker))
+            and (not marker["turn"] or _REPLIES.search(text, marker.end()) or "?" in _question_at(text, marker))
             and not any(label in reference.casefold() for reference in references)
             and not (marker["number"] and _is_listed(marker, markers))
-            and not _restates(_asked(text, marker), question)
+            and not _restates(_question_at(text, marker), question)
         ):
             yield marker.start()
 
@@ -205,39 +208,39 @@ def _is_listed(marker: re.Match[str], markers: Sequence[re.Match[str]]) -> bool:
     return 1 in numbers and len(numbers) > 1 and int(marker["number"]) in range(1, len(numbers) + 1)
 
 
-def _asked(text: str, marker: re.Match[str]) -> str:
-    """What a marker's question says: the rest of its line, or the next line where that is blank."""
+def _question_at(text: str, marker: re.Match[str]) -> str:
+    """The question after a marker: the rest of its line, or the next line where that is blank."""
     rest = text[marker.end() :].lstrip()
     return rest.partition("\n")[0]
 
 
-def _restates(asked: str, question: str | None) -> bool:
-    """Whether the words of a question are those of the row's own question, or some of them."""
-    keys = read(asked).keys
+def _restates(text: str, question: str | None) -> bool:
+    """Whether all words of a text are words of the sample's question."""
+    keys = read(text).keys
     return bool(question and keys) and keys <= read(question or "").keys
 
 
 def _after_reply(text: str, marker: re.Match[str]) -> str:
-    """What follows the reply to a marker's question."""
+    """The text after the reply to a marker's question."""
     reply = _REPLY.search(text, marker.end())
     return text[reply.end() :].partition("\n")[2] if reply else ""
 
 
 def _answers(text: str) -> bool:
-    """Whether a text says something: more than blanks, and a label such as "Answer:"."""
+    """Whether a text has more than blanks and a label such as "Answer:"."""
     return not _LABEL_ALONE.fullmatch(_HEADER.sub("", text))
 
 
 def _remarks(text: str, question: str | None, references: Sequence[str]) -> int:
-    """Where the remarks after an answer begin: the last lines, if each names its own kind and none is asked for."""
+    """The character where remarks begin: the last lines, if each is a remark by its label and none is asked for."""
     start = end = len(text)
-    listed = False  # whether the lines below list what a label above them names
+    listed = False  # whether the lines below are a list, which belongs to a label above it
     while end > 0:
         begin = text.rfind("\n", 0, end) + 1
         line = text[begin:end].rstrip()
         remark = _REMARK.fullmatch(line)
-        says = remark and (remark["value"].strip(" *_") or listed)
-        if remark and says and not _is_asked_for(remark["kind"], question, references):
+        has_value = remark and (remark["value"].strip(" *_") or listed)
+        if remark and has_value and not _is_asked_for(remark["kind"], question, references):
             start, listed = begin, False
         elif _LISTED.match(line):
             listed = True

@@ -1,20 +1,38 @@
-"""What a judge knows, and which samples lie outside of that."""
+"""What a judge knows, and which samples are out of scope: by their language, their script or the reference's length."""
 
 from __future__ import annotations
 
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import NamedTuple
 
 from bert_judge.errors import InputError
-from bert_judge.reading.evidence import LANGUAGES, find_foreign
+from bert_judge.reading.tables import LANGUAGES, Language
 from bert_judge.records import Sample
+
+_START = 300  # characters of a text from which its language is told
+_LEAST_WORDS = 8  # that tell a language; fewer may be a name or a title
+_LEAD = 3  # more words of grammar of another language than of a known one
+# Letters of other scripts, without Latin ones and signs of mathematics: three Greek letters in a row or more, as fewer
+# are symbols, and letters outside the blocks of Latin, punctuation, full-width and mathematical letters.
+_OTHER_LETTERS = re.compile(
+    r"[\u0370-\u03ff]{3,}|[^\W\d_\x00-\u03ff\u1e00-\u1eff\u2000-\u2dff\ua720-\ua7ff\uff21-\uff5a\U0001d400-\U0001d7ff]+"
+)
+_LATIN = re.compile("[A-Za-z]{3}")
+_SCRIPTS = {"CJK": "Han", "HIRAGANA": "Japanese", "KATAKANA": "Japanese", "HANGUL": "Korean", "FULLWIDTH": "Latin"}
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
     """What a judge knows: stored in `judge.json`; it changes no score.
 
-    `languages` are the codes of those that it reads ("en"; none: nothing is said of languages), `reference_words` the
-    most words of a reference (None: nothing is said). Raises InputError for a language that can't be told from others.
+    `languages` are the codes of the languages that it reads ("en"); with none, any language is in scope.
+    `reference_words` is the most words of a reference (None: any number). Raises InputError for a language that can't
+    be told from others, or fewer than one word.
     """
 
     languages: tuple[str, ...] = ()
@@ -29,17 +47,78 @@ class Scope:
             raise InputError(f"reference_words is {self.reference_words}; a number of at least 1 was expected.")
 
     def outside(self, sample: Sample) -> str | None:
-        """Why a sample lies outside of this ("in German", "in Cyrillic script"), None if it does not.
+        """Why a sample is out of scope ("in German", "in Cyrillic script"); None if it is in scope.
 
-        Of several references, which are alternatives, all have to.
+        Several references are alternatives: all of them have to be out of scope.
         """
         if self.languages:
-            references = [find_foreign(text, self.languages) for text in sample.references]
-            found = find_foreign(sample.candidate, self.languages) or (all(references) and references[0])
-            found = found or find_foreign(sample.question or "", self.languages)
-            if found:
-                return f"in {found}"
+            references = [_foreign(text, self.languages) for text in sample.references]
+            language = (
+                _foreign(sample.candidate, self.languages)
+                or (all(references) and references[0])
+                or _foreign(sample.question or "", self.languages)
+            )
+            if language:
+                return f"in {language}"
         most = self.reference_words
         if most and all(len(text) > 2 * most and len(text.split()) > most for text in sample.references):
             return f"with a reference of over {most} words"
         return None
+
+
+@cache
+def script_of(letter: str) -> str:
+    """The script of a letter, from its Unicode name; scripts of one language count as one."""
+    first = unicodedata.name(letter, "OTHER").split(" ")[0].split("-")[0]
+    return _SCRIPTS.get(first, first.capitalize())
+
+
+def _foreign(text: str, codes: tuple[str, ...]) -> str | None:
+    """The language or script of a text in none of these languages ("German", "Cyrillic script").
+
+    None where the text is in one of them, or does not tell, as numbers, code, names and a few words don't.
+    """
+    return _foreign_start(text[:_START], codes)
+
+
+@lru_cache(maxsize=8_192)
+def _foreign_start(text: str, codes: tuple[str, ...]) -> str | None:
+    languages = _known_languages(codes)
+    if not (text.isascii() and "Latin" in languages.scripts):
+        script = _script(text)
+        if script is None or script not in languages.scripts:
+            return script and f"{script} script"
+    words = (text[:1].lower() + text[1:]).split()  # but for the first, words with capitals are names
+    distinct = set(words)
+    if len(words) < _LEAST_WORDS or len(distinct & languages.foreign_words) < _LEAD:
+        return None
+    likeliest = max(languages.others, key=lambda language: len(distinct & language.words))
+    in_known = max(len(distinct & grammar) for grammar in languages.words)
+    return likeliest.name if len(distinct & likeliest.words) >= in_known + _LEAD else None
+
+
+class _KnownLanguages(NamedTuple):
+    """The scripts and words of the known languages, all other languages, and the words that only these have."""
+
+    scripts: frozenset[str]
+    words: Sequence[frozenset[str]]
+    others: Sequence[Language]
+    foreign_words: frozenset[str]
+
+
+@cache
+def _known_languages(codes: tuple[str, ...]) -> _KnownLanguages:
+    languages = [LANGUAGES[code] for code in codes]
+    words = [language.words for language in languages]
+    others = [language for code, language in LANGUAGES.items() if code not in codes]
+    foreign_words = frozenset().union(*(language.words for language in others)).difference(*words)
+    scripts = frozenset().union(*(language.scripts for language in languages))
+    return _KnownLanguages(scripts, words, others, foreign_words)
+
+
+def _script(text: str) -> str | None:
+    """The script of most letters; None where there are hardly any."""
+    letters = "".join(_OTHER_LETTERS.findall(text))
+    if 2 * len(letters) > sum(map(str.isalpha, text)):
+        return Counter(map(script_of, letters)).most_common(1)[0][0]
+    return "Latin" if _LATIN.search(text) else None

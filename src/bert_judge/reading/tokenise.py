@@ -1,4 +1,4 @@
-"""Texts as tokens, none of which is special, whatever a text says."""
+"""Texts as token ids, none of which is special: no text can imitate a marker."""
 
 from __future__ import annotations
 
@@ -12,12 +12,16 @@ from bert_judge.reading.truncation import Piece
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-_CHARACTERS_AT_ONCE = 1 << 20  # a tokenizer's own records take some hundred bytes a token: bound them
+_CHARACTERS_AT_ONCE = 1 << 20  # bounds memory: a tokenizer's own records take some hundred bytes a token
 _UNKNOWN = ("[UNK]", "<unk>")
 
 
 class TextTokenizer:
-    """Tokenises texts, in which no token is special; `forbidden` ids never come out."""
+    """Tokenises texts as plain text.
+
+    `forbidden` ids never come out. Of a text only the first and last `room` tokens can be kept; `generous` is the
+    number of characters that a token is taken to have at most.
+    """
 
     def __init__(self, tokenizer: Tokenizer, forbidden: frozenset[int], room: int, generous: int) -> None:
         self._tokenizer = tokenizer
@@ -44,15 +48,15 @@ class TextTokenizer:
         ends = [_both_ends(text, self._end) for text in texts]
         encodings = iter(self._tokenizer.encode_batch([t for pair in ends for t in pair], add_special_tokens=False))
         for text, pair in zip(texts, ends, strict=True):
-            found = [next(encodings) for _ in pair]
-            if len(pair) == 2 and min(len(encoding) for encoding in found) <= self._room:
-                # Tokens longer than we took them for: the ends do not hold all that could be kept.
-                pair, found = (text,), [self._tokenizer.encode(text, add_special_tokens=False)]
-            ids, offsets = found[0].ids, found[0].offsets
+            encoded = [next(encodings) for _ in pair]
+            if len(pair) == 2 and min(len(encoding) for encoding in encoded) <= self._room:
+                # Tokens are longer than they were taken to be: the ends lack some that could be kept.
+                pair, encoded = (text,), [self._tokenizer.encode(text, add_special_tokens=False)]
+            ids, offsets = encoded[0].ids, encoded[0].offsets
             if len(pair) == 2:
                 at = len(text) - len(pair[1])
-                ids = ids + found[1].ids
-                offsets = offsets + [(at + start, at + end) for start, end in found[1].offsets]
+                ids = ids + encoded[1].ids
+                offsets = offsets + [(at + start, at + end) for start, end in encoded[1].offsets]
             if not self._forbidden.isdisjoint(ids):
                 ids, offsets = self._without_specials(ids, offsets)
             yield text, Piece(ids, offsets, [0] * len(ids), len(text))
@@ -60,14 +64,14 @@ class TextTokenizer:
     def _without_specials(
         self, ids: Sequence[int], offsets: Sequence[tuple[int, int]]
     ) -> tuple[list[int], list[tuple[int, int]]]:
-        """Replace special ids by the unknown token, or leave them out where the tokenizer has none."""
+        """Replace special ids by the unknown token, or drop them where the tokenizer has none."""
         pairs = [(self._unknown if i in self._forbidden else i, span) for i, span in zip(ids, offsets, strict=True)]
         kept = [(i, span) for i, span in pairs if i is not None]
         return [i for i, _ in kept], [span for _, span in kept]
 
 
 def _both_ends(text: str, characters: int) -> tuple[str, ...]:
-    """A text, or of an overlong one its two ends, cut at spaces: a token never spans them."""
+    """A text, or the two ends of a very long one: cut at spaces, which no token spans."""
     if len(text) <= 2 * characters:
         return (text,)
     head, tail = text.rfind(" ", 0, characters), text.find(" ", len(text) - characters)
@@ -75,19 +79,20 @@ def _both_ends(text: str, characters: int) -> tuple[str, ...]:
 
 
 def plain_tokenizer(tokenizer: Tokenizer, markers: Sequence[str]) -> Tokenizer:
-    """A copy for which neither special tokens nor markers are special in a text.
+    """A copy that reads special tokens and markers in a text as plain text.
 
-    `encode_special_tokens` does not do that: it leaves added tokens alone that are not special, as the markers are.
+    Its own option `encode_special_tokens` is not enough: it has no effect on added tokens that are not special, and the
+    markers are such tokens.
     """
     from tokenizers import Tokenizer
 
     raw = json.loads(tokenizer.to_str())
-    known = len(raw["model"]["vocab"])
+    size = len(raw["model"]["vocab"])
     added = []
     for token in raw["added_tokens"]:
         if not token["special"] and token["content"] not in markers:
             added.append(token)
-        elif token["id"] >= known:  # holds its place: added tokens are numbered again, so later ones keep their ids
+        elif token["id"] >= size:  # a placeholder: added tokens are numbered anew, and later ones must keep their ids
             added.append(token | {"content": f"\uf8ff{token['id']}\uf8ff", "special": False, "normalized": False})
     raw["added_tokens"] = added
     copy = Tokenizer.from_str(json.dumps(raw))
@@ -97,24 +102,24 @@ def plain_tokenizer(tokenizer: Tokenizer, markers: Sequence[str]) -> Tokenizer:
 
 
 def special_ids(tokenizer: Tokenizer, markers: Sequence[str]) -> frozenset[int]:
-    """Ids that no text may get: a Unigram vocabulary holds special tokens as pieces, which it would find in a text."""
+    """The ids that no text may get: a Unigram vocabulary has special tokens as pieces, and finds them in texts."""
     added = tokenizer.get_added_tokens_decoder()
     return frozenset(i for i, t in added.items() if (t.special or t.content in markers) and t.content not in _UNKNOWN)
 
 
 def marker_id(tokenizer: Tokenizer, marker: str) -> int:
-    """The id of a marker. Raises ModelError where the tokenizer does not know it."""
-    found = tokenizer.token_to_id(marker)
-    if found is None:
+    """The id of a marker. Raises ModelError where the tokenizer does not have it."""
+    index = tokenizer.token_to_id(marker)
+    if index is None:
         raise ModelError(
             f"the tokenizer does not know the marker {marker!r}, so this model was not trained as a judge; "
             "give a judge's folder or train one from this model."
         )
-    return int(found)
+    return int(index)
 
 
 def ends(tokenizer: Tokenizer) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """What the tokenizer itself puts before and after a text, such as [CLS] and [SEP]."""
+    """The tokens that the tokenizer puts before and after a text, such as [CLS] and [SEP]."""
     plain = tokenizer.encode("a", add_special_tokens=False).ids
     whole = tokenizer.encode("a", add_special_tokens=True).ids
     start = next(i for i in range(len(whole)) if whole[i : i + len(plain)] == plain)

@@ -6,10 +6,10 @@ import re
 from functools import lru_cache
 
 EMPTY = "the candidate is empty"
-"""Why a candidate without a text is incorrect."""
+"""The explanation of a candidate without text."""
 
 THINK_TOKEN = "</think>"
-"""What closes a reasoning trace, unless a model has a marker of its own."""
+"""The marker that closes a reasoning trace, unless a model has another one."""
 
 _NAME = r"(?:\w{1,20}[:_])?(?:think(?:ing)?|thoughts?|reason(?:ing)?|analysis|scratch_?pad|reflection|monologue|cot)"
 # <think>, <|thinking|>, [THINK], ◁think▷, <seed:think>; <|begin_of_thought|>; <|START_THINKING|>; <unused94>thought.
@@ -28,12 +28,12 @@ _MARKS = ("<", "[", "◁")  # a text without any of them has no marker
 
 
 def split_trace(text: str, think_token: str = THINK_TOKEN, *, opened: bool = False) -> tuple[str, str | None]:
-    """A reply in two: its reasoning trace, and its answer; the answer is None where the trace was never closed.
+    """The reasoning trace and the answer of a reply; the answer is None where the trace was never closed.
 
-    Knows the markers of common models: `<think>`, `<thinking>`, `[THINK]`, `◁think▷`, `<|channel|>analysis…` and their
-    kind. `think_token` is the closing marker of another model; without one ("") the whole reply is the answer. The
-    opening marker may also be in the prompt: `opened` says that it is. The last closing marker counts, as a trace may
-    quote one, unless only blanks follow it and the answer stands before the trace.
+    Finds the markers of common models: `<think>`, `<thinking>`, `[THINK]`, `◁think▷`, `<|channel|>analysis…` and the
+    like. `think_token` is the closing marker of another model; if it is empty the whole reply is the answer. `opened`:
+    the opening marker is in the prompt. The last closing marker counts, as a trace may quote one, unless only blanks
+    follow it and an answer stands before the trace.
     """
     if not think_token:
         return "", text
@@ -56,9 +56,7 @@ def split_trace(text: str, think_token: str = THINK_TOKEN, *, opened: bool = Fal
 
 
 def after_trace(candidate: str, think_token: str = THINK_TOKEN, *, opened: bool = False) -> tuple[str, str | None]:
-    """What follows a candidate's reasoning trace, as `split_trace` finds it; an empty text with the reason where there
-    is nothing.
-    """
+    """The text after a candidate's reasoning trace (see `split_trace`), and None; or "" and why there is none."""
     if not candidate.strip():
         return "", EMPTY
     _, answer = split_trace(candidate, think_token, opened=opened)
@@ -68,7 +66,7 @@ def after_trace(candidate: str, think_token: str = THINK_TOKEN, *, opened: bool 
 
 
 def has_marker(text: str) -> bool:
-    """Whether a text has what opens or closes a reasoning trace."""
+    """Whether a text has a marker that opens or closes a reasoning trace."""
     return any(mark in text for mark in _MARKS) and any(marker.search(text) for marker in _markers(THINK_TOKEN))
 
 
@@ -79,7 +77,7 @@ def opening_token(think_token: str) -> str:
 
 @lru_cache
 def _markers(think_token: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """What opens a trace, after blanks, and what closes one."""
+    """The patterns of what opens a trace (with blanks before it) and of what closes one."""
     return (
         re.compile(rf"\s*(?:{re.escape(opening_token(think_token))}|{_OPENING})", re.IGNORECASE),
         re.compile(rf"{re.escape(think_token)}|{_CLOSING}", re.IGNORECASE),

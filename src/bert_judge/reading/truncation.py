@@ -6,27 +6,27 @@ from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from bert_judge.reading.evidence import Mark
-from bert_judge.reading.form import InputForm
+from bert_judge.reading.config import InputForm
+from bert_judge.reading.matching import MatchMark
 
 _FILLS = [bytes([relation]) for relation in range(16)]
 
 
 class Piece(NamedTuple):
-    """A text as tokens: their ids, the characters that each covers, their types, and how many characters it has."""
+    """A text as tokens: their ids, the characters that each covers, their types, and the characters of the text."""
 
     ids: Sequence[int]
     offsets: Sequence[tuple[int, int]]
     types: Sequence[int]
     characters: int
 
-    def typed(self, marks: Sequence[Mark]) -> Piece:
-        """The same text whose tokens have the relations of the marks that they touch as types."""
-        kinds = bytearray(self.characters + 1)
+    def typed(self, marks: Sequence[MatchMark]) -> Piece:
+        """The same text with the relations of marks as the types of the tokens that they touch."""
+        relations = bytearray(self.characters + 1)
         for start, end, relation in marks:
-            kinds[start:end] = _FILLS[relation] * (end - start)
+            relations[start:end] = _FILLS[relation] * (end - start)
         # A token may begin with a space, before its word.
-        types = [kinds[start] or kinds[end - 1] for start, end in self.offsets]
+        types = [relations[start] or relations[end - 1] for start, end in self.offsets]
         return Piece(self.ids, self.offsets, types, self.characters)
 
 
@@ -46,68 +46,76 @@ def joined(pieces: Sequence[Piece], separator: Piece) -> Piece:
     return Piece(ids, offsets, types, at)
 
 
+# What is kept of a part is given by places of its tokens, where place 0 is the part's marker: token i has place i + 1.
+
+
 def keep_fairly(lengths: Mapping[str, int], form: InputForm, room: int) -> dict[str, Sequence[int]]:
-    """Which tokens of each part are kept: all, if they fit; else each part keeps its budget and gives what is over."""
+    """The places kept of each part: all, if they fit into `room` tokens; else parts are cut down to their budgets.
+
+    The candidate gives first, as most of a long one is not its answer; the reference last, as without it nothing can be
+    judged. A part shorter than its budget leaves the rest to the others, since only the excess of all is cut.
+    """
     budgets = {"question": form.question_tokens, "candidate": form.candidate_tokens, "reference": form.reference_tokens}
     heads = {"question": 0.5, "candidate": form.candidate_head, "reference": 1.0}
-    over = sum(lengths.values()) - room
-    kept: dict[str, Sequence[int]] = {part: range(length) for part, length in lengths.items()}
+    excess = sum(lengths.values()) - room
+    places: dict[str, Sequence[int]] = {part: range(length) for part, length in lengths.items()}
     for part in ("candidate", "question", "reference"):
-        cut = min(over, lengths.get(part, 0) - 1 - (budgets[part] or 0))
+        cut = min(excess, lengths.get(part, 0) - 1 - (budgets[part] or 0))
         if cut > 0:
             left = lengths[part] - 1 - cut
             head = round(left * heads[part])
-            kept[part] = [*range(1 + head), *range(lengths[part] - (left - head), lengths[part])]
-            over -= cut
-    return kept
+            places[part] = [*range(1 + head), *range(lengths[part] - (left - head), lengths[part])]
+            excess -= cut
+    return places
 
 
 def keep_right(lengths: Mapping[str, int], form: InputForm, room: int) -> dict[str, Sequence[int]]:
-    """Which tokens of each part are kept if the whole is cut from the left (`truncation_side="left"` in the paper)."""
-    over = max(0, sum(lengths.values()) - room)
-    kept: dict[str, Sequence[int]] = {}
+    """The places kept of each part if the whole is cut from the left (`truncation_side="left"` in the paper)."""
+    excess = max(0, sum(lengths.values()) - room)
+    places: dict[str, Sequence[int]] = {}
     for part, length in lengths.items():
-        kept[part] = range(min(over, length), length)
-        over -= min(over, length)
-    return kept
+        places[part] = range(min(excess, length), length)
+        excess -= min(excess, length)
+    return places
 
 
-def with_focus(piece: Piece, kept: Sequence[int], width: int, agreeing: frozenset[int]) -> Sequence[int]:
-    """The kept tokens of a candidate, with a window of its middle instead of the first ones of its end.
+def with_focus(piece: Piece, places: Sequence[int], width: int, agreeing: frozenset[int]) -> Sequence[int]:
+    """The kept places of a candidate with a window of `width` tokens of its middle instead of the first of its end.
 
-    The window is the one that holds most tokens of the types `agreeing` that neither end has, the last of equals; a
-    third of it comes after them, as what follows a mention can take it back. Positions count the marker as 0.
+    A long candidate may state the answer in its middle only. The window is the one with most distinct tokens of the
+    types `agreeing` that neither end has; of equals the last one, as later statements correct earlier ones. A third of
+    it follows these tokens: what comes after a mention can take it back.
     """
-    gap = next((i for i in range(1, len(kept)) if kept[i] != kept[i - 1] + 1), len(kept))
-    head, tail = kept[:gap], kept[gap:]
+    gap = next((i for i in range(1, len(places)) if places[i] != places[i - 1] + 1), len(places))
+    head, tail = places[:gap], places[gap:]
     width = min(width, len(tail) // 2)
     if not width:
-        return kept
+        return places
     ids, types = piece.ids, piece.types
-    there = {ids[i - 1] for i in kept if i and types[i - 1] in agreeing}
-    new = [i for i in range(head[-1] + 1, tail[0]) if types[i - 1] in agreeing and ids[i - 1] not in there]
+    in_ends = {ids[i - 1] for i in places if i and types[i - 1] in agreeing}
+    new = [i for i in range(head[-1] + 1, tail[0]) if types[i - 1] in agreeing and ids[i - 1] not in in_ends]
     if not new:
-        return kept
-    span = max(1, 2 * width // 3)  # within which the tokens have to be
+        return places
+    span = max(1, 2 * width // 3)  # that the agreeing tokens have to be within
 
-    def near(first: int) -> list[int]:
+    def within_span(first: int) -> list[int]:
         return new[bisect_left(new, first) : bisect_left(new, first + span)]
 
-    first = max(new, key=lambda i: (len({ids[j - 1] for j in near(i)}), i))
-    last = near(first)[-1]
+    first = max(new, key=lambda i: (len({ids[j - 1] for j in within_span(i)}), i))
+    last = within_span(first)[-1]
     start = min(max(head[-1] + 1, (first + last + 1) // 2 - span // 2 - 1), tail[0] - 1)
     window = range(start, min(start + width, tail[0]))
     return [*head, *window, *tail[len(window) :]]
 
 
-def characters_cut(piece: Piece, kept: Sequence[int]) -> int:
-    """Characters of a text between and outside its kept tokens; positions count the marker as 0."""
-    tokens = [i - 1 for i in kept if i > 0]
+def characters_cut(piece: Piece, places: Sequence[int]) -> int:
+    """The number of characters of a text between and outside its kept tokens."""
+    tokens = [i - 1 for i in places if i > 0]
     if not tokens:
         return piece.characters
     edges = [i for i in range(len(tokens) - 1) if tokens[i + 1] != tokens[i] + 1]
-    # A character of several tokens may lose some in its middle: it is not cut.
-    gap = sum(max(0, piece.offsets[tokens[i + 1]][0] - piece.offsets[tokens[i]][1]) for i in edges)
+    # A character of several tokens may lose some in its middle: it is not cut, so no gap is below 0.
+    gaps = sum(max(0, piece.offsets[tokens[i + 1]][0] - piece.offsets[tokens[i]][1]) for i in edges)
     before = piece.offsets[tokens[0]][0] if tokens[0] > 0 else 0
     after = piece.characters - piece.offsets[tokens[-1]][1] if tokens[-1] < len(piece.ids) - 1 else 0
-    return gap + before + after
+    return gaps + before + after

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bert_judge.reading.evidence import AGREEING, Mark, match
+from bert_judge.reading import AGREEING, MatchMark, match
 from bert_judge.records import Explanation, Row, uncollected
 from bert_judge.report.reasons import against, because, pieces
 from bert_judge.studies.pairing import judge_kinds
@@ -189,7 +189,7 @@ def _evidence(candidate: str, references: Sequence[str], shown: int | None) -> A
     return shown, match(candidate, references[shown : shown + 1])
 
 
-def _gaps(marks: Sequence[Mark]) -> list[int]:
+def _gaps(marks: Sequence[MatchMark]) -> list[int]:
     """What agrees, as numbers: in turn, the characters since the last such place, and the characters of the place."""
     numbers, end = [], 0
     for mark in marks:

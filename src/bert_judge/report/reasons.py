@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 
-from bert_judge.reading.evidence import match
+from bert_judge.reading import match
 from bert_judge.records import LEAST_EFFECT, Explanation, Occlusion, Row
 from bert_judge.wording import SAID, clipped, number
 

@@ -13,8 +13,18 @@ from typing import NamedTuple
 
 from bert_judge.metrics import normalise
 from bert_judge.metrics.extraction import find_boxed, strip_markup
-from bert_judge.reading import split_trace
-from bert_judge.reading.evidence import AGREEING, Form, Match, Reading, Relation, Value, Word, match, read
+from bert_judge.reading import (
+    AGREEING,
+    Match,
+    OptionLetter,
+    Relation,
+    TextValues,
+    Value,
+    Word,
+    match,
+    read,
+    split_trace,
+)
 from bert_judge.records import Row
 from bert_judge.studies.several import REPEATED
 
@@ -110,13 +120,14 @@ def same_answer(one: str, other: str, question: str | None = None) -> bool:
     return bool(_NEGATION.search(one)) == bool(_NEGATION.search(other))
 
 
-def _option(candidate: Reading, reference: Reading, compared: Match) -> str | None:
+def _option(candidate: TextValues, reference: TextValues, compared: Match) -> str | None:
     """The option that a candidate names last, where its reference begins with one."""
     places = {mark.start for mark in compared.references[compared.best_reference]}
     begins = any(value.start in places and value.start < 2 for value in reference.letters[:1])
     places = {mark.start for mark in compared.candidate}
-    options = [value.what.letter for value in candidate.letters if value.start in places]
-    return options[-1] if begins and options else None
+    named = [value.content for value in candidate.letters if value.start in places]
+    letters = [content.letter for content in named if isinstance(content, OptionLetter)]
+    return letters[-1] if begins and letters else None
 
 
 def _number(candidate: str, reference: str, compared: Match) -> str | None:
@@ -128,7 +139,7 @@ def _number(candidate: str, reference: str, compared: Match) -> str | None:
 
 def _numbers(text: str) -> list[Word | Value]:
     """The numbers, quantities and dates of a text."""
-    return [value for value in read(text).values if type(value.what) is not Form]
+    return [value for value in read(text).values if type(value) is not Word]
 
 
 def doubted_record(doubted: DoubtedReference) -> Mapping[str, object]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from bert_judge.errors import InputError
-from bert_judge.reading.evidence import script_of
+from bert_judge.reading import script_of
 from bert_judge.records import Row
 
 SMALL_ROWS, SMALL_CLASS = 50, 10

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 from bert_judge.encoder.devices import fastest_dtype
 from bert_judge.encoder.models import load_hf_encoder
 from bert_judge.errors import InputError
-from bert_judge.reading import InputForm, PromptEncoder
-from bert_judge.reading.evidence import match
+from bert_judge.reading import InputForm, PromptEncoder, match
 from bert_judge.records import Sample, Tokens
 from bert_judge.training.config import TrainConfig
 

@@ -1,6 +1,6 @@
 """Dates, numbers and option letters: which of them a text is, wrong values near to it, and other ways to write it.
 
-This module shares no code with `bert_judge.reading.evidence` on purpose: what a judge is made of must not audit it.
+This module shares no code with `bert_judge.reading` on purpose: what a judge is made of must not audit it.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from bert_judge.reading.evidence import Relation, match
+from bert_judge.reading import Relation, match
 
 Marks = Sequence[tuple[int, int, Relation]]
 
@@ -30,11 +30,11 @@ def relation_at(marks: Marks, text: str, part: str) -> str:
     return next((relation.name for start, end, relation in marks if start <= place < end), "NONE")
 
 
-def relations(marks: Marks) -> set[str]:
+def relation_names(marks: Marks) -> set[str]:
     return {relation.name for _, _, relation in marks if relation.name != "NONE"} or {"NONE"}
 
 
-def found(case: dict[str, str]) -> set[str]:
+def named_relations(case: dict[str, str]) -> set[str]:
     """The relations that the values in question have; exactly one where all is well."""
     candidate, reference = case["candidate"], case["reference"]
     matched = match(candidate, (reference,), case.get("question"))
@@ -43,8 +43,8 @@ def found(case: dict[str, str]) -> set[str]:
     if "reference_value" in case:
         return {relation_at(matched.references[0], reference, case["reference_value"])}
     if case["relation"] in ONE_SIDED:
-        return relations(matched.candidate)
-    return relations(matched.candidate) | relations(matched.references[0])
+        return relation_names(matched.candidate)
+    return relation_names(matched.candidate) | relation_names(matched.references[0])
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -52,7 +52,7 @@ def test_values_have_the_relation_of_the_definition(kind: str) -> None:
     failing = []
     for number, case in enumerate(CASES, 1):
         if case["kind"] == kind and INSTALLED.get(case.get("extra", ""), True):
-            names = found(case)
+            names = named_relations(case)
             if names != {case["relation"]}:
                 failing.append(
                     f"cases.jsonl:{number}: {' and '.join(sorted(names))}: {json.dumps(case, ensure_ascii=False)}"

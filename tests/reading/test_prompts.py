@@ -521,6 +521,7 @@ def test_a_broken_config_is_refused(tmp_path: Path, refused: Refused) -> None:
         '{"form": {"length": 3}, "temperature": 1}',
         '{"form": {}, "temperature": "hot"}',
         '{"form": {}, "temperature": null}',
+        '{"form": {}, "temperature": 1, "combiner": {"bias": 1}}',
         '{"form": {"forms": ["crq"]}, "temperature": 1}',
         '{"form": {"forms": []}, "temperature": 1}',
         '{"form": {"forms": 3}, "temperature": 1}',
@@ -534,20 +535,18 @@ def test_a_broken_config_is_refused(tmp_path: Path, refused: Refused) -> None:
             JudgeConfig.load(tmp_path)
 
 
-def test_a_judge_of_the_first_version_of_evidence(tmp_path: Path, refused: Refused) -> None:
-    """It is refused where it reads evidence, and loads where it reads none."""
+def test_a_judge_of_another_version_of_evidence(tmp_path: Path, refused: Refused) -> None:
     path = tmp_path / "judge.json"
-    for read in ('{"marks": true, "contrast": true}', '{"candidate_focus": 24}', '{"evidence": 1, "marks": true}'):
-        path.write_text(f'{{"form": {read}, "temperature": 1}}')
-        with refused(
-            match="first version of evidence.* Train it again.* bert-judge train", error=ModelError, read=read
-        ):
+    for form, reason in (
+        ('"marks": true, "contrast": true', "contrast"),  # what the first version had
+        ('"marks": true, "evidence": 1', "evidence is 1.* train a judge of an earlier one again"),
+        ('"marks": true, "evidence": 99', "evidence is 99.* update bert-judge"),
+    ):
+        path.write_text(f'{{"form": {{{form}}}, "temperature": 1}}')
+        with refused(match=reason, error=ModelError, form=form):
             JudgeConfig.load(tmp_path)
-    path.write_text('{"form": {"forms": ["cr"], "marks": false, "contrast": false}, "temperature": 1}')
-    assert JudgeConfig.load(tmp_path).form == InputForm(forms=("cr",))
-    path.write_text('{"form": {"marks": true, "evidence": 99}, "temperature": 1}')
-    with refused(match="evidence is 99.* update bert-judge", error=ModelError):
-        JudgeConfig.load(tmp_path)
+    path.write_text('{"form": {"marks": true, "evidence": 2}, "temperature": 1}')  # has the same marks
+    assert JudgeConfig.load(tmp_path).form == InputForm(marks=True)
 
 
 def test_budgets_that_do_not_fit(refused: Refused) -> None:
@@ -593,7 +592,7 @@ def test_signatures_differ_where_a_score_can() -> None:
         {"candidate_focus": 5},
         {"truncation": "left"},
     ]
-    signatures = {str(each.settings()) for each in (form, *(replace(form, **other) for other in others))}
+    signatures = {str(one.settings()) for one in (form, *(replace(form, **other) for other in others))}
     assert len(signatures) == len(others) + 1
 
 

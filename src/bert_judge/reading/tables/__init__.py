@@ -1,6 +1,6 @@
-"""The tables that reading needs: function words, number words, months, units, and what tells languages apart.
+"""Tables that texts are read with: function words, number words, months, units, and words that identify languages.
 
-JSON files, made by `recipes/evidence/make_tables.py`; keys are folded as by `words.word_key`, several words are
+The JSON files are made by `recipes/evidence/make_tables.py`. Keys are spelled as by `words.word_key`, several words
 joined by a space.
 """
 
@@ -12,7 +12,7 @@ from importlib.resources import files
 from itertools import chain
 from typing import Any, NamedTuple
 
-from bert_judge.reading.evidence.values import NO_UNIT, Unit
+from bert_judge.reading.values import NO_UNIT, Unit
 
 
 def _load(name: str) -> Any:
@@ -20,12 +20,12 @@ def _load(name: str) -> Any:
 
 
 def _number(written: str) -> float:
-    """A factor, to so many figures that units of the same size are the same."""
+    """A factor, rounded so that units of the same size are equal."""
     return float(f"{float(Fraction(written)):.12g}")
 
 
 class Language(NamedTuple):
-    """A language: its name, its scripts, and words of grammar, where it has Latin letters."""
+    """A language: its name, its scripts and, where it is written in Latin letters, its words of grammar."""
 
     name: str
     scripts: frozenset[str]
@@ -33,8 +33,9 @@ class Language(NamedTuple):
 
 
 class Numeral(NamedTuple):
-    """A number word: `role` is "unit" (complete in itself), "ten", "scale", "after" (a scale that follows a number),
-    "ordinal" or "share" (a denominator)."""
+    """A number word: `role` is "unit" (complete in itself), "ten", "scale", "after" (a scale after a number only),
+    or "ordinal".
+    """
 
     role: str
     value: int
@@ -61,7 +62,7 @@ NUMERALS = {
     word: Numeral(role, value) for table, role in _ROLES.items() for word, value in reversed(_numbers[table].items())
 }
 NUMERALS_ALONE: dict[str, int] = _numbers["alone"]
-"""Number words of other languages that mean something else in English, read where a text is nothing else."""
+"""Number words of other languages that mean something else in English: numbers only where they are the whole text."""
 SHARES: dict[str, int] = _numbers["denominators"]
 SUFFIXES: dict[str, int] = _numbers["suffixes"]
 MONEY_SUFFIXES: dict[str, int] = _numbers["suffixes"] | _numbers["money_suffixes"]
@@ -82,11 +83,11 @@ UNITS = {
     for name, raw in _units["units"].items()
 }
 UNIT_NAMES = {spelling: UNITS[name] for spelling, name in _units["names"].items()}
-UNIT_NAMES |= dict.fromkeys(("degree", "degrees", "deg"), NO_UNIT)  # 90 degrees are 90
+UNIT_NAMES |= dict.fromkeys(("degree", "degrees", "deg"), NO_UNIT)  # angles are plain numbers
 UNIT_SYMBOLS = {spelling: UNITS[name] for spelling, name in _units["symbols"].items()} | {"°": NO_UNIT}
 UNIT_AMBIGUOUS = {spelling: UNITS[name] for spelling, name in _units["ambiguous"].items()}
 UNIT_POWERS = {"square": 2, "sq": 2, "cubic": 3, "cu": 3}
-"""What stands before a unit and raises it."""
+"""Words before a unit that raise it to a power."""
 UNIT_STARTS = {name.split()[0] for name in UNIT_NAMES}.union(UNIT_SYMBOLS, UNIT_AMBIGUOUS, UNIT_POWERS)
 UNIT_OTHERS = {spelling: tuple(UNITS[name] for name in names) for spelling, names in _units["others"].items()}
 _BASES = frozenset(_units["bases"])

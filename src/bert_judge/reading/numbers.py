@@ -1,4 +1,4 @@
-"""Numbers as they are written: in digits, in words, as fractions, ordinals and Roman numerals."""
+"""Numbers in digits, in words, as fractions, ordinals and Roman numerals."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 from math import inf
 
-from bert_judge.reading.evidence import tables
-from bert_judge.reading.evidence.values import NO_UNIT, Amount, Found, Unit, Word
-from bert_judge.reading.evidence.words import ERAS, MINUS, NUMBER, NUMERAL, ROMAN
+from bert_judge.reading import tables
+from bert_judge.reading.values import NO_UNIT, Amount, Recognised, Unit, Word
+from bert_judge.reading.words import ERAS, MINUS, NUMBER, NUMERAL, ROMAN, gap_before
 
 ORDINAL, ROMAN_NUMERAL = Unit(notation="ordinal"), Unit(notation="Roman")
 BEFORE_CHRIST, AFTER_CHRIST = Unit(notation="BC"), Unit(notation="AD")
@@ -18,75 +18,72 @@ _ERAS = {"BC": BEFORE_CHRIST, "AD": AFTER_CHRIST}
 _ORDINAL_ENDINGS = frozenset("st nd rd th er re eme º ª".split())  # 1st, 1er, 2ème, 1º
 _ROMAN_DIGITS = {"I": 1, "V": 5, "X": 10}
 _MOST_HAN = 15  # characters
-_LARGEST = 1e30  # more is no sensible number
+_LARGEST = 1e30  # above this a number is not sensible
 _GAPS = frozenset((" ", "-", ""))
 _POWER = re.compile(r" ?(?:[x×*·⋅]|\\times|\\cdot) ?10|[eE](?=[+-]?\d)|(?<=10)(?=\^|\*\*|[⁻⁰¹²³⁴-⁹])")
 
 
-def number_at(tokens: Sequence[Word], i: int, text: str) -> Found[Amount] | None:
-    """The number that begins with token `i`; "minus", "negative" and "AD" may stand before it, an era after it."""
-    roles, key = tokens[i].what.roles, tokens[i].key
-    if key in MINUS or tokens[i].what.text in ERAS:
+def number_at(tokens: Sequence[Word], i: int, text: str) -> Recognised[Amount] | None:
+    """The number that begins with token `i`, with "minus", "negative" or an era before it, or an era after it."""
+    roles, key = tokens[i].content.roles, tokens[i].key
+    if key in MINUS or tokens[i].content.text in ERAS:
         return _after_word(tokens, i, text)
     if roles & NUMBER:
-        found = _in_digits(tokens, i, text)
+        number = _in_digits(tokens, i, text)
     elif roles & NUMERAL:
-        found = _in_words(tokens, i, text)
+        number = _in_words(tokens, i, text)
     else:
-        found = (i + 1, Amount(_roman(tokens[i].what.text), unit=ROMAN_NUMERAL)) if roles & ROMAN else None
-    if not found:
+        number = (i + 1, Amount(_roman(tokens[i].content.text), unit=ROMAN_NUMERAL)) if roles & ROMAN else None
+    if not number:
         return None
-    place, amount = found
-    era = (
-        tokens[place].what.text
-        if place < len(tokens) and text[tokens[place - 1].end : tokens[place].start] == " "
-        else ""
-    )
-    if era in ERAS and amount.unit == NO_UNIT and amount.step == 1:
-        place, amount = place + 1, amount._replace(unit=_ERAS[ERAS[era]])
-    return Found(place, tokens[i].start, tokens[place - 1].end, amount)
+    end, amount = number
+    if end < len(tokens) and gap_before(tokens, end, text) == " ":
+        era = ERAS.get(tokens[end].content.text)
+        if era and amount.unit == NO_UNIT and amount.step == 1:
+            end, amount = end + 1, amount._replace(unit=_ERAS[era])
+    return Recognised(end, tokens[i].start, tokens[end - 1].end, amount)
 
 
-def _after_word(tokens: Sequence[Word], i: int, text: str) -> Found[Amount] | None:
-    """The number after a word that makes it negative ("minus five", not "10 minus 5"), or after its era ("AD 79")."""
+def _after_word(tokens: Sequence[Word], i: int, text: str) -> Recognised[Amount] | None:
+    """The number after "minus" or its like ("minus five", but not "10 minus 5"), or after its era ("AD 79")."""
     word = tokens[i]
-    if i + 1 == len(tokens) or text[word.end : tokens[i + 1].start] != " " or tokens[i + 1].what.text in ERAS:
+    if i + 1 == len(tokens) or gap_before(tokens, i + 1, text) != " " or tokens[i + 1].content.text in ERAS:
         return None
-    era = ERAS.get(word.what.text)
+    era = ERAS.get(word.content.text)
     before = tokens[i - 1] if i else None
-    if before and before.what.roles & (NUMBER | NUMERAL) and text[before.end : word.start] == " ":
+    if before and before.content.roles & (NUMBER | NUMERAL) and text[before.end : word.start] == " ":
         return None
-    found = number_at(tokens, i + 1, text) if tokens[i + 1].key not in MINUS else None
-    if found is None or found.what.unit != NO_UNIT:
+    number = number_at(tokens, i + 1, text) if tokens[i + 1].key not in MINUS else None
+    if number is None or number.content.unit != NO_UNIT:
         return None
-    amount = found.what._replace(unit=_ERAS[era]) if era else found.what._replace(number=-found.what.number)
-    return Found(found.place, word.start, found.end, amount)
+    amount = number.content._replace(unit=_ERAS[era]) if era else number.content._replace(number=-number.content.number)
+    return Recognised(number.next, word.start, number.end, amount)
 
 
 def _in_digits(tokens: Sequence[Word], i: int, text: str) -> tuple[int, Amount] | None:
-    amount = parse(tokens[i].what.text)
+    amount = parse(tokens[i].content.text)
     if amount is None:
         return None
     if i + 1 == len(tokens):
         return i + 1, amount
     after = tokens[i + 1]
     gap = text[tokens[i].end : after.start]
-    if not gap and amount.step == 1 and (after.key in _ORDINAL_ENDINGS or after.what.text in _ORDINAL_ENDINGS):
+    if not gap and amount.step == 1 and (after.key in _ORDINAL_ENDINGS or after.content.text in _ORDINAL_ENDINGS):
         return i + 2, amount._replace(unit=ORDINAL)
-    if not gap and after.what.text in tables.SUFFIXES:
-        return i + 2, scaled(amount, tables.SUFFIXES[after.what.text])
-    if gap == " " and "/" in after.what.text and amount.step == 1 and after.what.roles & NUMBER:
-        share = parse(after.what.text)  # 1 1/2
+    if not gap and after.content.text in tables.SUFFIXES:
+        return i + 2, scaled(amount, tables.SUFFIXES[after.content.text])
+    if gap == " " and "/" in after.content.text and amount.step == 1 and after.content.roles & NUMBER:
+        share = parse(after.content.text)  # 1 1/2
         if share and 0 < share.number < 1:
             return i + 2, Amount(amount.number + share.number, 0, 3)
-    if after.what.roles & NUMERAL or after.what.key in tables.JOINERS:
+    if after.content.roles & NUMERAL or after.content.key in tables.JOINERS:
         return _in_words(tokens, i, text, amount)
     return i + 1, amount
 
 
 @lru_cache(maxsize=16_384)
 def parse(written: str) -> Amount | None:
-    """A number in digits; None where it is too large."""
+    """A number in digits, `step` 0 for a fraction; None where it is too large."""
     sign, digits = (-1, written[1:].lstrip()) if written[0] == "-" else (1, written)
     if "frac" in digits:
         above, below = re.findall(r"\d+" if "{" in digits else r"\d", digits)
@@ -113,18 +110,21 @@ def parse(written: str) -> Amount | None:
 
 def _split_power(digits: str) -> tuple[str, int]:
     """The mantissa and the power of ten: 1.5 and 6 of "1.5e6"; 1 and 6 of "10^6"."""
-    found = _POWER.search(digits)
-    if not found:
+    match = _POWER.search(digits)
+    if not match:
         return digits, 0
-    mantissa, rest = digits[: found.start()], digits[found.end() :]
+    mantissa, rest = digits[: match.start()], digits[match.end() :]
     power = "".join(str(unicodedata.digit(c)) if c.isdigit() else "-" if c in "-\u207b" else "" for c in rest)
-    if not found[0]:  # 10^6
+    if not match[0]:  # 10^6
         mantissa = "1"
     return mantissa, int(power) if power.strip("-") else 1
 
 
 def _plain(mantissa: str) -> str:
-    """Digits with a decimal point and without thousands separators."""
+    """Digits with a decimal point and without thousands separators.
+
+    A single comma is a decimal one unless three digits follow it; of a comma and a point the last one is decimal.
+    """
     plain = mantissa.replace(" ", "").replace("'", "")
     commas, points = plain.count(","), plain.count(".")
     if commas == 1 and not points and (plain.startswith("0,") or len(plain.partition(",")[2]) != 3):
@@ -139,7 +139,7 @@ def _checked(number: float, step: float, figures: int) -> Amount | None:
 
 
 def scaled(amount: Amount, scale: float) -> Amount:
-    """So many times an amount: 1.5 million."""
+    """An amount times a scale: 1.5 million."""
     return amount._replace(number=amount.number * scale, step=amount.step * scale)
 
 
@@ -149,16 +149,38 @@ def _roman(text: str) -> int:
 
 
 def _in_words(tokens: Sequence[Word], i: int, text: str, first: Amount | None = None) -> tuple[int, Amount] | None:
-    """The number that words say together, after a number in digits if there is one ("1.5 million", "2 and a half")."""
-    if tokens[i].what.text[0] in tables.HAN_NUMERALS:
-        han = _han(tokens[i].what.text)
+    """The number in words from token `i` on, or after the number in digits there ("1.5 million", "2 and a half")."""
+    if tokens[i].content.text[0] in tables.HAN_NUMERALS:
+        han = _han(tokens[i].content.text)
         return (i + 1, han) if han else None
-    # `part` is the number below the next scale, `room` what the next word has to stay below: 10 after tens, 100 after
-    # hundreds, and after a thousand 1,000.
+    numeral = _cardinal(tokens, i, text, first)
+    if numeral is None:
+        return None
+    end, amount = numeral
+    if end == i:
+        return _half(tokens, i, text) if tables.SHARES.get(tokens[i].key) == 2 else None
+    with_share = _with_share(tokens, end, text, amount)
+    if with_share is None:
+        return end, amount
+    end, amount = with_share
+    if end < len(tokens) and gap_before(tokens, end, text) in _GAPS:  # one and a half million
+        length, role, value = _numeral(tokens, end)
+        if role in ("scale", "after"):
+            return end + length, Amount(amount.number * value, value / 10, 2)
+    return end, amount
+
+
+def _cardinal(tokens: Sequence[Word], i: int, text: str, first: Amount | None) -> tuple[int, Amount] | None:
+    """The number that the words from token `i` on add up to, and the token after them (`i` where there are none).
+
+    "two million three hundred and five": `total` is what is complete (2,000,000), `part` the number below the next
+    scale word (305). A word only continues the number if its value is below `room`: 10 after tens, 100 after hundreds,
+    1,000 after a thousand, so that "twenty twenty" and "nineteen eighty" are two numbers each. None if it is too large.
+    """
     total, part, room = 0.0, first.number if first else None, 0.0 if first else inf
     step, unit, end = first.step if first else 1.0, NO_UNIT, i + bool(first)
     place = end
-    while place < len(tokens) and (place == i or text[tokens[place - 1].end : tokens[place].start] in _GAPS):
+    while place < len(tokens) and (place == i or gap_before(tokens, place, text) in _GAPS):
         if tokens[place].key in tables.JOINERS and place == end and room >= 100 and place > i:
             place += 1
             continue
@@ -180,19 +202,8 @@ def _in_words(tokens: Sequence[Word], i: int, text: str, first: Amount | None = 
             return None
         place += length
         end = place
-    if end == i:
-        return _half(tokens, i, text) if tables.SHARES.get(tokens[i].key) == 2 else None
     number = total + (part or 0)
-    amount = Amount(number, step, first.figures if first else len(f"{number / step:.0f}"), unit)
-    shared = _with_share(tokens, end, text, amount)
-    if shared is None:
-        return end, amount
-    end, amount = shared
-    if end < len(tokens) and text[tokens[end - 1].end : tokens[end].start] in _GAPS:  # one and a half million
-        length, role, value = _numeral(tokens, end)
-        if role in ("scale", "after"):
-            return end + length, Amount(amount.number * value, value / 10, 2)
-    return end, amount
+    return end, Amount(number, step, first.figures if first else len(f"{number / step:.0f}"), unit)
 
 
 def _half(tokens: Sequence[Word], i: int, text: str) -> tuple[int, Amount]:
@@ -210,21 +221,21 @@ def _half(tokens: Sequence[Word], i: int, text: str) -> tuple[int, Amount]:
 def _numeral(tokens: Sequence[Word], i: int) -> tuple[int, str, int]:
     """The longest number word that begins with token `i`: how many tokens it has, its role and value."""
     key = tokens[i].key
-    found = (1, *tables.NUMERALS.get(key, ("", 0)))
+    longest = (1, *tables.NUMERALS.get(key, ("", 0)))
     if key in tables.NUMERAL_STARTS:
         for length, token in enumerate(tokens[i + 1 : i + tables.LONGEST_NUMERAL], 2):
             key = f"{key} {token.key}"
             if key in tables.NUMERALS:
-                found = (length, *tables.NUMERALS[key])
-    return found
+                longest = (length, *tables.NUMERALS[key])
+    return longest
 
 
 def _with_share(tokens: Sequence[Word], end: int, text: str, count: Amount) -> tuple[int, Amount] | None:
-    """A fraction after a number: "three quarters" after its count; "and a half", "and three quarters" after a whole."""
+    """A number and the fraction after it: "three quarters", "two and a half", "two and three quarters"."""
 
     def key(place: int) -> str:
-        inside = place < len(tokens) and text[tokens[place - 1].end : tokens[place].start] in _GAPS
-        return tokens[place].key if inside else ""
+        continues = place < len(tokens) and gap_before(tokens, place, text) in _GAPS
+        return tokens[place].key if continues else ""
 
     if count.unit != NO_UNIT or count.step < 1:
         return None
@@ -232,7 +243,7 @@ def _with_share(tokens: Sequence[Word], end: int, text: str, count: Amount) -> t
         half = key(end) in tables.JOINERS and key(end + 1) in tables.ARTICLES and tables.SHARES.get(key(end + 2)) == 2
         return (end + 3, Amount(count.number + count.step / 2, count.step / 2, 3)) if half else None
     below = tables.SHARES.get(key(end))
-    ordinal = key(end) in tables.NUMERALS and count.number != 1  # "96 fourth-graders" are no 24
+    ordinal = key(end) in tables.NUMERALS and count.number != 1  # "96 fourth-graders" are not 24
     if below and not ordinal and 0 < count.number < 1000:
         return end + 1, Amount(count.number / below, 0, 3)
     if key(end) in tables.JOINERS:

@@ -1,8 +1,9 @@
-"""Texts that hold the same values and still differ: by order, brackets, a comparison, a sign, or yes and no.
+"""Texts that state the same values and still differ: by order, brackets, a bound, a sign, or yes and no.
 
-`arranged` tells for a candidate and one reference whether such a thing is the same or another one. It compares only
-where the reference is nothing else: a tuple, an interval, a ratio, a bound, "±12", "C++", a version, "no", or a list
-where the question asks for an order.
+`compare_arrangements` compares a candidate with one reference, and only where that is nothing else than a tuple, an
+interval, a ratio, a bound, "±12", a name like "C++", a version, yes or no, or a list where the question asks for an
+order. As a rule the last such thing of a candidate is its answer. Each comparison below is for one of them and gives
+None where it does not apply: then values are compared one by one, as in any other text.
 """
 
 from __future__ import annotations
@@ -13,30 +14,23 @@ from collections.abc import Callable, Hashable
 from functools import lru_cache
 from typing import NamedTuple
 
-from bert_judge.reading.evidence.options import find_options
-from bert_judge.reading.evidence.reading import read
-from bert_judge.reading.evidence.values import Amount, Form, Value
-from bert_judge.reading.evidence.words import STOP
+from bert_judge.reading.comparing import SpanComparison
+from bert_judge.reading.options import split_options
+from bert_judge.reading.text_values import read
+from bert_judge.reading.values import Amount, Value, WordForm
+from bert_judge.reading.words import STOP
 
 _LONGEST = 200  # characters of a reference
 
 
-class Arrangement(NamedTuple):
-    """Whether characters `start` to `end` (exclusive) of the candidate say the same as the reference."""
-
-    same: bool
-    start: int
-    end: int
-
-
-def arranged(candidate: str, reference: str, question: str | None) -> Arrangement | None:
-    """How the candidate arranges what the reference says; None where there is nothing to compare."""
+def compare_arrangements(candidate: str, reference: str, question: str | None) -> SpanComparison | None:
+    """Whether the candidate arranges values as the reference does; None where there is nothing to compare."""
     if len(reference) > _LONGEST:
         return None
     question = question or ""
     in_order = (_same_order,) if _asks_for_order(question) else ()
     compared = (compare(candidate, reference, question) for compare in (*_comparisons(reference), *in_order))
-    return next((arrangement for arrangement in compared if arrangement), None)
+    return next((comparison for comparison in compared if comparison), None)
 
 
 # Tuples and intervals
@@ -50,7 +44,7 @@ _OF_INTERVALS = re.compile(
 
 
 class _Bracketed(NamedTuple):
-    """A tuple or an interval: its items, whether the brackets at both ends are square ones, and where it stands."""
+    """A tuple or an interval: its items, which of its brackets are square ones, and its characters in the text."""
 
     items: tuple[str, ...]
     closed: tuple[bool, bool]
@@ -59,7 +53,7 @@ class _Bracketed(NamedTuple):
 
 
 def _bracketed(text: str) -> list[_Bracketed]:
-    """The tuples of numbers and short expressions in a text; "(1,000)" is a number."""
+    """The tuples of numbers and short expressions in a text; but "(1,000)" is a number."""
     tuples = []
     for match in _BRACKETS.finditer(text):
         inside = match[2].replace("\\,", " ").replace("{,}", ",")
@@ -70,7 +64,7 @@ def _bracketed(text: str) -> list[_Bracketed]:
     return tuples
 
 
-def _same_tuple(candidate: str, reference: str, question: str) -> Arrangement | None:
+def _same_tuple(candidate: str, reference: str, question: str) -> SpanComparison | None:
     right = _bracketed(reference)
     if len(right) != 1 or not _MEMBER.fullmatch(reference[: right[0].start].strip("$ ")):
         return None
@@ -79,17 +73,18 @@ def _same_tuple(candidate: str, reference: str, question: str) -> Arrangement | 
     items = [_item(item) for item in answers[-1].items] if answers else []
     if Counter(items) != Counter(right_items):
         return None
+    # (0, 1) and [0, 1] are the same tuple, but not the same interval: brackets count only where it must be an interval.
     brackets = (right[0].closed, answers[-1].closed)
-    mixed = any(one != other for one, other in brackets) or any("inf" in item or "∞" in item for item in items)
+    mixed = any(start != end for start, end in brackets) or any("inf" in item or "∞" in item for item in items)
     is_interval = len(items) == 2 and (mixed or bool(_OF_INTERVALS.search(question)))
     same = items == right_items and (not is_interval or brackets[0] == brackets[1])
-    return Arrangement(same, answers[-1].start, answers[-1].end)
+    return SpanComparison(same, answers[-1].start, answers[-1].end)
 
 
 def _item(text: str) -> str:
     """An item of a tuple in one spelling: a number as a number, else its characters."""
     values = read(text).values
-    if len(values) == 1 and type(values[0].what) is Amount:
+    if len(values) == 1 and type(values[0].content) is Amount:
         return str(values[0].key)
     return text.replace("\\dfrac", "\\frac").replace("\\infty", "∞")
 
@@ -101,7 +96,7 @@ _TIME_OF_DAY = re.compile(r"\s*\d?\d:[0-5]\d\s*")
 _OF_RATIOS = re.compile(r"\b(?:ratio|proportion|odds|score|scale)", re.IGNORECASE)
 
 
-def _same_ratio(candidate: str, reference: str, question: str) -> Arrangement | None:
+def _same_ratio(candidate: str, reference: str, question: str) -> SpanComparison | None:
     right = _RATIO.fullmatch(reference.strip(" $."))
     if right is None or (_TIME_OF_DAY.fullmatch(reference) and not _OF_RATIOS.search(question)):
         return None
@@ -110,8 +105,9 @@ def _same_ratio(candidate: str, reference: str, question: str) -> Arrangement | 
         return None
     (one, other), (first, second) = map(float, answers[-1].groups()), map(float, right.groups())
     if one * second == other * first:
-        return Arrangement(True, *answers[-1].span())
-    return Arrangement(False, *answers[-1].span()) if one * first == other * second else None
+        return SpanComparison(True, *answers[-1].span())
+    # Upside down it is another ratio; anything else is compared number by number.
+    return SpanComparison(False, *answers[-1].span()) if one * first == other * second else None
 
 
 # Bounds
@@ -133,6 +129,8 @@ _VARIABLE = re.compile(r"\s*\\?[A-Za-z]\w?(?!\w)")
 
 
 class _Bound(NamedTuple):
+    """A bound (">=", "<=", ">" or "<"), the key of its number, and its characters in the text."""
+
     bound: str
     number: Hashable
     start: int
@@ -141,7 +139,7 @@ class _Bound(NamedTuple):
 
 def _bounds(text: str) -> list[_Bound]:
     """The bounds of a text: "at least 5", "x > 3", "3 < x", "5 or more"."""
-    numbers = [value for value in read(text).values if type(value) is Value and type(value.what) is Amount]
+    numbers = [value for value in read(text).values if type(value) is Value and type(value.content) is Amount]
     names, bounds = tuple(_BOUNDS), list[_Bound]()
     for match in _BOUND.finditer(text):
         bound = names[int((match.lastgroup or "b0")[1:])]
@@ -166,18 +164,18 @@ def _plain_number(value: Value) -> Hashable:
     return value.key[0] if isinstance(value.key, tuple) else value.key
 
 
-def _same_bound(candidate: str, reference: str, question: str) -> Arrangement | None:
+def _same_bound(candidate: str, reference: str, question: str) -> SpanComparison | None:
     right = _bounds(reference)
     if not right or len(read(reference).values) > len(right) + 4:
         return None
     answers = [bound for bound in _bounds(candidate) if any(bound.number == other.number for other in right)]
     if len(answers) < len(right):
         return None
-    wanted = {bound[:2] for bound in right}
+    right_bounds = {bound[:2] for bound in right}
     windows = [answers[i : i + len(right)] for i in range(len(answers) - len(right) + 1)]
-    best = next((window for window in windows if {bound[:2] for bound in window} == wanted), windows[-1])
-    same = {bound[:2] for bound in best} == wanted
-    return Arrangement(same, min(bound.start for bound in best), max(bound.end for bound in best))
+    best = next((window for window in windows if {bound[:2] for bound in window} == right_bounds), windows[-1])
+    same = {bound[:2] for bound in best} == right_bounds
+    return SpanComparison(same, min(bound.start for bound in best), max(bound.end for bound in best))
 
 
 # Plus or minus
@@ -186,13 +184,13 @@ _PLUS_MINUS = re.compile(r"(?:[A-Za-z]\w?\s*=\s*)?(?:±|\\pm\b|\+/-|\+-)\s*(.+)"
 _BOTH_SIGNS = re.compile(r"(?:±|\\pm\b|\+/-|\+-)\s*(\d+(?:\.\d+)?)")
 
 
-def _same_signs(candidate: str, reference: str, question: str) -> Arrangement | None:
+def _same_signs(candidate: str, reference: str, question: str) -> SpanComparison | None:
     right = _PLUS_MINUS.fullmatch(reference.strip(" $."))
     if right:
         number = right[1].strip(" $.")
     else:
         values = read(reference).values
-        numbers = [value.what.number for value in values if type(value.what) is Amount]
+        numbers = [value.content.number for value in values if type(value.content) is Amount]
         if len(numbers) != 2 or numbers[0] != -numbers[1] or not _BOTH_SIGNS.search(candidate):
             return None
         number = f"{abs(numbers[0]):.12g}"
@@ -201,11 +199,11 @@ def _same_signs(candidate: str, reference: str, question: str) -> Arrangement | 
     negative = re.search(rf"-\s?{base}(?![\w.])", candidate)
     both = re.search(rf"(?:±|\\pm|\+/-|\+-)\s*{base}(?![\w.])", candidate)
     if both:
-        return Arrangement(True, *both.span())
+        return SpanComparison(True, *both.span())
     if not (positive or negative):
         return None
     spans = [match.span() for match in (positive, negative) if match]
-    return Arrangement(len(spans) == 2, min(spans)[0], max(end for _, end in spans))
+    return SpanComparison(len(spans) == 2, min(spans)[0], max(end for _, end in spans))
 
 
 # Signs that belong to a name, and versions
@@ -214,7 +212,7 @@ _SIGNED = re.compile(r"([A-Za-z]{1,3}\d?)(\+\+|[+#-])")
 _BASE = re.compile(r"[A-Z][A-Za-z]?\d?")
 
 
-def _same_name(candidate: str, reference: str, question: str) -> Arrangement | None:
+def _same_name(candidate: str, reference: str, question: str) -> SpanComparison | None:
     text = reference.strip(" .`*")
     signed = _SIGNED.fullmatch(text)
     base = re.escape(signed[1] if signed else text)
@@ -224,7 +222,7 @@ def _same_name(candidate: str, reference: str, question: str) -> Arrangement | N
     names = list(re.finditer(pattern, candidate))
     if not names or any(name[0] == text for name in names):
         return None
-    return Arrangement(False, *names[-1].span())
+    return SpanComparison(False, *names[-1].span())
 
 
 _DOTTED = re.compile(r"(?<![\w.])[vV]?(\d+(?:\.\d+)+)(?!\w|\.\d)")
@@ -234,14 +232,14 @@ _VERSIONED = re.compile(
 )
 
 
-def _same_version(candidate: str, reference: str, question: str) -> Arrangement | None:
+def _same_version(candidate: str, reference: str, question: str) -> SpanComparison | None:
     (right, *others), answers = list(_DOTTED.finditer(reference)), list(_DOTTED.finditer(candidate))
     if others or not answers or any(answer[1] == right[1] for answer in answers):
         return None
     answer = answers[-1]
     if "." not in right[1].replace(".", "", 1) and not any(map(_VERSIONED.search, (question, reference, candidate))):
         return None
-    return Arrangement(False, *answer.span()) if answer[1].count(".") == right[1].count(".") else None
+    return SpanComparison(False, *answer.span()) if answer[1].count(".") == right[1].count(".") else None
 
 
 # Order
@@ -255,7 +253,7 @@ _ASKS_FOR_ORDER = re.compile(
 _LIST = re.compile(r"[,;>\n→]|\band\b|\bthen\b")
 
 
-def _same_order(candidate: str, reference: str, question: str) -> Arrangement | None:
+def _same_order(candidate: str, reference: str, question: str) -> SpanComparison | None:
     right = [value.key for value in read(reference).values] if _LIST.search(reference) else []
     values = [value for value in read(candidate).values if value.key in set(right)]
     keys = [value.key for value in values]
@@ -263,7 +261,7 @@ def _same_order(candidate: str, reference: str, question: str) -> Arrangement | 
         return None
     last = values[-len(right) :]
     same = right in (keys[: len(right)], keys[-len(right) :])
-    return Arrangement(same, min(value.start for value in last), max(value.end for value in last))
+    return SpanComparison(same, min(value.start for value in last), max(value.end for value in last))
 
 
 # Yes and no
@@ -295,7 +293,7 @@ _SENTENCE = re.compile(r"[^.!?\n]+")
 _MOST_WORDS = 40  # of a sentence that answers yes or no
 
 
-def _same_polarity(candidate: str, reference: str, question: str) -> Arrangement | None:
+def _same_polarity(candidate: str, reference: str, question: str) -> SpanComparison | None:
     word = reference.strip(" .!*\"'`").casefold()
     asks = _ASKS.search(question)
     if word in ("1", "0"):
@@ -305,23 +303,22 @@ def _same_polarity(candidate: str, reference: str, question: str) -> Arrangement
     stated = [*filter(None, [_STATES.match(candidate)]), *_CONCLUDES.finditer(candidate)]
     if stated:
         kind = "yes" if stated[-1]["yes"] else "no"
-        return Arrangement((kind == "yes") == (word in _YES), *stated[-1].span(kind))
+        return SpanComparison((kind == "yes") == (word in _YES), *stated[-1].span(kind))
     sentence = _SENTENCE.search(candidate)
     if asks is None or sentence is None or "\n" in candidate.strip() or asks[1].casefold() in candidate.casefold():
         return None
     if not _restates(sentence[0], asks[1]):
         return None
     negative = len(_NEGATION.findall(sentence[0])) % 2 == 1
-    return Arrangement(negative == (word in _NO), *sentence.span())
+    return SpanComparison(negative == (word in _NO), *sentence.span())
 
 
-def _restates(sentence: str, asked: str) -> bool:
-    """Whether a sentence says of the same thing what a question asks: all its words, of which a pronoun may stand for
-    the first ones."""
+def _restates(sentence: str, question: str) -> bool:
+    """Whether a sentence has all words of a question; a pronoun may stand for the first ones."""
     if len(sentence.split()) > _MOST_WORDS:
         return False
     stems = _stems(sentence)
-    repeated = [stem in stems for stem in _stems(asked)]
+    repeated = [stem in stems for stem in _stems(question)]
     if not any(repeated):
         return False
     return all(repeated) or (bool(_PRONOUN.search(sentence)) and all(repeated[repeated.index(True) :]))
@@ -330,20 +327,20 @@ def _restates(sentence: str, asked: str) -> bool:
 def _stems(text: str) -> list[Hashable]:
     """The stems of the words of a text and its other values, without function words."""
     return [
-        value.what.stem if isinstance(value.what, Form) else value.key
+        value.content.stem if isinstance(value.content, WordForm) else value.key
         for value in read(text).values
-        if not (isinstance(value.what, Form) and value.what.roles & STOP)
+        if not (isinstance(value.content, WordForm) and value.content.roles & STOP)
     ]
 
 
 @lru_cache(maxsize=4_096)
 def _asks_for_order(question: str) -> bool:
-    return bool(_ASKS_FOR_ORDER.search(question)) and not find_options(question)
+    return bool(_ASKS_FOR_ORDER.search(question)) and not split_options(question).options
 
 
 @lru_cache(maxsize=8_192)
 def _comparisons(reference: str) -> tuple[Comparison, ...]:
-    """The comparisons that may apply to a reference, by a quick look at it."""
+    """The comparisons that may apply to a reference, by a quick look at it; of most references none."""
     bare = reference.strip(" .!*\"'`")
     digits = any(character.isdigit() for character in reference)
     looks: tuple[tuple[object, Comparison], ...] = (
@@ -358,5 +355,5 @@ def _comparisons(reference: str) -> tuple[Comparison, ...]:
     return tuple(comparison for applies, comparison in looks if applies)
 
 
-Comparison = Callable[[str, str, str], Arrangement | None]
+Comparison = Callable[[str, str, str], SpanComparison | None]
 _FEW = 7  # values of "x = 12 or x = -12"

@@ -1,17 +1,63 @@
-"""A text as tokens: words, numbers in digits, exponents; and what is known of a written word wherever it stands."""
+"""A text as tokens (words, numbers in digits, exponents), and what is known of a written word wherever it stands.
+
+`fold` comes first: characters that look alike, or differ in width only, become one.
+"""
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from functools import lru_cache
 
-from bert_judge.reading.evidence import tables
-from bert_judge.reading.evidence.values import Form, Word
+from bert_judge.reading import tables
+from bert_judge.reading.values import Word, WordForm
 
-_HAN = "\u3040-\u30ff\u3400-\u9fff"  # kana and han have no spaces: each character is a word
+# Look-alikes of Latin letters (from Unicode's confusables, UTS 39).
+_ALIKE = str.maketrans(
+    "АВЕЅІЈКМНОРСТУХаеѕіјорсухһԁɡԛԝΑΒΕΖΗΙΚΜΝΟΡΤΥΧοανρ",
+    "ABESIJKMHOPCTYXaesijopcyxhdgqwABEZHIKMNOPTYXoavp",
+)
+_LOOK_ALIKE = re.compile(f"[{''.join(map(chr, _ALIKE))}]")
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]")
+_LETTERS = re.compile(r"[^\W\d_]+")
+_LATIN = re.compile(r"[A-Za-z]")
+_NOT_FOLDED = frozenset(("super", "sub", "fraction"))  # x² is not x2
+_PUNCTUATION = {
+    **dict.fromkeys("‘’‚‛′＇", "'"),
+    **dict.fromkeys("“”„‟″", '"'),
+    **dict.fromkeys("‐‑‒–—―−﹣－", "-"),
+}
+
+
+def fold(text: str) -> str:
+    """The text with full-width and styled letters, exotic spaces, quotation marks and dashes replaced by ASCII.
+
+    Letters that look like Latin ones become Latin where they stand alone (an option letter in Cyrillic) or in a word
+    that has Latin letters, too. Each character is replaced by one, so places in the result are places in the text.
+    """
+    if text.isascii():
+        return text
+    folded = _NOT_ASCII.sub(lambda match: _fold_character(match[0]), text)
+    return _LETTERS.sub(_fold_letters, folded) if _LOOK_ALIKE.search(folded) else folded
+
+
+@lru_cache(maxsize=4_096)
+def _fold_character(character: str) -> str:
+    kind = unicodedata.decomposition(character).partition(">")[0].lstrip("<")
+    plain = unicodedata.normalize("NFKC", character)
+    folded = plain if len(plain) == 1 and kind not in _NOT_FOLDED else character
+    return _PUNCTUATION.get(folded, folded)
+
+
+def _fold_letters(match: re.Match[str]) -> str:
+    word = match[0]
+    return word.translate(_ALIKE) if len(word) == 1 or _LATIN.search(word) else word
+
+
+_HAN = "\u3040-\u30ff\u3400-\u9fff"  # text in kana and han has no spaces: each character is a word
 _HAN_DIGITS = "〇零一二两三四五六七八九十百千万億亿兆"
-_MARKS = "\u0300-\u036f\u0900-\u0dff\u0e31-\u0e4e"  # combining ones, which are no letters
+_MARKS = "\u0300-\u036f\u0900-\u0dff\u0e31-\u0e4e"  # combining marks, which are not letters
 _VULGAR, _EXPONENTS = "\u00bc-\u00be\u2150-\u215e", "\u2070\u00b9\u00b2\u00b3\u2074-\u2079"  # ½ …, ² …
 _TEN = rf" ?(?:[x×*·⋅]|\\times|\\cdot) ?10(?: ?(?:\^|\*\*) ?\{{?\(?[+-]?\d{{1,3}}\)?\}}?|\u207b?[{_EXPONENTS}]+)"
 _GROUPED = "|".join(
@@ -25,7 +71,7 @@ _GROUPED = "|".join(
     )
 )
 _COMMA = r"(?<![\d,(\[{])(?:0,\d+|\d+,(?:\d\d?|\d{4,}))(?!\d|,\d|[)\]}])"  # but "(3,4)" and "1,2,3" are lists
-_TOKEN = re.compile(  # the first two parts are for speed: most characters begin no token, most tokens are such words
+_TOKEN = re.compile(  # for speed first: most characters begin no token, most tokens are plain words
     rf"(?=[\w.\\^*\-{_VULGAR}\u207b{_EXPONENTS}])(?:[A-Za-z]{{2,}}+(?![^\x00-\x7f]|\.[A-Z]\.|[+#]|-(?!\w)|\d[+-](?!\w))"
     r"|(?<!\w)(?:[A-Z][A-Za-z]?[A-Z]?\d?|c)(?:\+\+|[+#]|-(?![\w>-]))(?![\w+])"  # C++, A+, Na+, Ca2+
     r"|(?<!\w)[A-F] (?:plus plus|plus|minus|sharp)(?!\w| [A-Z\d])"
@@ -50,43 +96,48 @@ _ENDINGS = (("ies", "y"), ("sses", "ss"), ("xes", "x"), ("zes", "z"), ("ches", "
 _VOWEL = re.compile("[aeiouy]")
 
 
-# What a token can be part of, besides a word; bits of `Form.roles`.
+# The kinds of values that a token can be part of, besides a word: bits of `WordForm.roles`.
 STOP, NUMBER, DATE, TIME, NUMERAL, ROMAN, MONTH, CURRENCY, UNIT = (1 << bit for bit in range(9))
-STARTS = NUMBER | DATE | TIME | NUMERAL | ROMAN | MONTH | CURRENCY  # a value can begin with it
-_ACRONYMS = frozenset(("us", "it", "who"))  # in capitals they are no function words
-_HALVES = frozenset(("am", "pm"))
+STARTS = NUMBER | DATE | TIME | NUMERAL | ROMAN | MONTH | CURRENCY  # a value can begin with such a token
+_ACRONYMS = frozenset(("us", "it", "who"))  # function words, but names when in capitals
+_DAY_HALVES = frozenset(("am", "pm"))
 MINUS = frozenset("minus negative menos moins".split())
 """Words that make the number after them negative."""
 NAMED_TIMES = {"noon": 1, "midday": 1, "midnight": 0}
-"""Words for twelve o'clock, and the half of the day that it begins."""
+"""Words for twelve o'clock, with the half of the day that begins then."""
 ERAS = {
     **dict.fromkeys(("BC", "BCE", "B.C.", "B.C.E.", "bc", "bce"), "BC"),
     **dict.fromkeys(("AD", "CE", "A.D.", "C.E."), "AD"),
 }
-"""What stands beside a year to say whether it is before or after the year 1."""
+"""Abbreviations beside a year that date it before or after the year 1."""
 _SIGN_WORDS = {" plus": "+", " minus": "-", " sharp": "#"}
 _GROUPS = {"number": NUMBER, "date": DATE, "time": TIME}
-_new = tuple.__new__  # a third of the time of Word(...), of which there is one a word
+_new = tuple.__new__  # takes a third of the time of Word(...), and there is one for each word of a text
 
 
-def tokenise(text: str) -> list[Word]:
-    """The tokens of a folded text, in order; each is a word until a recogniser makes another value of it."""
+def split_words(text: str) -> list[Word]:
+    """The tokens of a folded text, in order; all are words until a recogniser makes other values of some."""
     return [
-        _new(Word, ((form := form_of(found[0])).key, found.start(), found.end(), form))
-        for found in _TOKEN.finditer(text)
+        _new(Word, ((form := word_form(match[0])).key, match.start(), match.end(), form))
+        for match in _TOKEN.finditer(text)
     ]
 
 
+def gap_before(tokens: Sequence[Word], i: int, text: str) -> str:
+    """The characters between token `i` and the one before it."""
+    return text[tokens[i - 1].end : tokens[i].start]
+
+
 @lru_cache(maxsize=65_536)
-def form_of(written: str) -> Form:
+def word_form(written: str) -> WordForm:
     """What is known of a written word."""
     if written.startswith("- "):  # x = - 3
         written = f"-{written[2:]}"
-    found = _TOKEN.fullmatch(written)
-    if found and found.lastgroup in _GROUPS:
-        return Form(written, written, False, _GROUPS[found.lastgroup], written)
+    match = _TOKEN.fullmatch(written)
+    if match and match.lastgroup in _GROUPS:
+        return WordForm(written, written, False, _GROUPS[match.lastgroup], written)
     if _EXPONENT.match(written):
-        return Form(_exponent(written), written, False, 0, written)
+        return WordForm(_exponent(written), written, False, 0, written)
     key = word_key(written)
     acronym = len(key) > 1 and written.replace(".", "").isupper() and written[-1] not in "+-#"
     grammar = key in tables.FUNCTION_WORDS and not (acronym and key in _ACRONYMS)
@@ -98,14 +149,14 @@ def form_of(written: str) -> Form:
         | MONTH * (key in tables.MONTHS or written in tables.DATE_MARKS)
         | CURRENCY * (written in tables.CURRENCIES or f"{written}$" in tables.CURRENCIES)
         | UNIT * (written in tables.UNIT_STARTS or key in tables.UNIT_STARTS)
-        | TIME * (key in _HALVES or key in NAMED_TIMES)
+        | TIME * (key in _DAY_HALVES or key in NAMED_TIMES)
         | ROMAN * bool(_ROMAN.fullmatch(written))
     )
-    return Form(key, key if acronym else _stem(key), acronym, roles, written)
+    return WordForm(key, key if acronym else _stem(key), acronym, roles, written)
 
 
 def word_key(word: str) -> str:
-    """A word without what does not count: letter case, accents, the full stops of an acronym, the "v" of a version."""
+    """A word without letter case and accents, the full stops of an acronym and the "v" of a version."""
     key = word.casefold()
     if "." in key:
         key = key.removeprefix("v") if key[-1].isdigit() else key.replace(".", "")
@@ -123,17 +174,17 @@ def _stem(key: str) -> str:
         return key
     for ending, singular in _ENDINGS:
         if key.endswith(ending) and len(key) > len(ending) + 1:
-            return _bare(key.removesuffix(ending) + singular)
+            return _without_e(key.removesuffix(ending) + singular)
     if key.endswith("s") and not key.endswith(("ss", "us", "is")):
-        return _bare(key[:-1])
+        return _without_e(key[:-1])
     for ending in ("ing", "ed"):
         rest = key.removesuffix(ending)
         if rest != key and len(rest) > 2 and _VOWEL.search(rest) and not rest.endswith("e"):
-            return _bare(rest[:-1] if rest[-1] == rest[-2] and rest[-1] not in "lsz" else rest)
-    return _bare(key)
+            return _without_e(rest[:-1] if rest[-1] == rest[-2] and rest[-1] not in "lsz" else rest)
+    return _without_e(key)
 
 
-def _bare(stem: str) -> str:
+def _without_e(stem: str) -> str:
     return stem.removesuffix("e") if len(stem) > 3 else stem
 
 

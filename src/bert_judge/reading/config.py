@@ -1,4 +1,4 @@
-"""How a judge reads a sample, what turns its logits into probabilities, and what it knows: what `judge.json` holds."""
+"""The contents of `judge.json`: how a judge reads a sample, how its logits become probabilities, and what it knows."""
 
 from __future__ import annotations
 
@@ -6,39 +6,42 @@ import hashlib
 import json
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from bert_judge.encoder.models import JUDGE_CONFIG, model_hashes
 from bert_judge.errors import InputError, ModelError
-from bert_judge.reading.answers import VERSION as READING
-from bert_judge.reading.answers import Answer, find_answer
-from bert_judge.reading.evidence import CAN_COMPARE, VERSION, Relation
+from bert_judge.reading.answers import ANSWER_VERSION, Answer, find_answer
+from bert_judge.reading.comparing import CAN_COMPARE_EXPRESSIONS, Relation
+from bert_judge.reading.matching import EVIDENCE_VERSION
 from bert_judge.reading.scope import Scope
 from bert_judge.records import PARTS, Sample
 
-_SAME_MARKS = 2  # the version before: it has the same marks, and reads fewer values
+_SAME_MARKS = 2  # this earlier version of evidence has the same marks and only recognised fewer values
 
 
 @dataclass(frozen=True, slots=True)
 class InputForm:
     """How a judge reads a sample; stored beside its model in `judge.json`.
 
-    `forms` lists the parts that the judge was trained with: "qcr" (question, candidate, reference; the paper's), "cr",
-    "qc". `max_tokens` bounds the whole input (None: the model's limit). Nothing is cut while the whole fits; then
-    candidate, question and reference shrink in this order, each down to its budget at most (None: a half, a quarter and
-    a quarter of the room). A shortened question keeps both its ends, a candidate the fraction `candidate_head` at its
-    start and the rest at its end, where answers stand; a reference keeps its start. Where words of the reference stand
-    in neither end of a candidate, but between them, `candidate_focus` tokens there are kept at the end's expense.
-    `truncation="left"` cuts the whole input from the left instead, as the paper does.
+    - `forms`: the parts that the judge was trained with: "qcr" (question, candidate, reference; the paper's), "cr",
+      "qc". `markers` are the tokens before question, candidate and reference.
+    - `marks`: each word or value of candidate and references carries its relation to the other side as a token type
+      (`Relation`). `evidence` is the version of texts' reading and comparing that finds them; a judge reads marks of
+      the version that it was trained with, and no others.
+    - `fold`: characters that look alike are read as one (`reading.fold`). `sanitise`: special tokens and chat markers
+      in a candidate ("[SEP]", "<|im_end|>", "</s>"), which no reference has, are read as spaces. `options`: a reference
+      that is the letter or the text of an option of the question is read as both (`name_option`). `whole_candidate`: a
+      candidate is read with its reasoning, run-on text and remarks, which are left out otherwise.
+    - `references`: several are read "joined" in one pass (the `max_references` that share most with the candidate, the
+      best first, with `separator` between them), or in one pass each, of which the "best" counts.
+    - `max_tokens`: the longest input (None: the model's limit). While all fits, nothing is cut; then candidate,
+      question and reference are cut in this order, each down to its budget in tokens at most (None: a half, a quarter
+      and a quarter of the room). A question keeps both its ends, a candidate the fraction `candidate_head` at its start
+      and the rest at its end, where answers stand, a reference its start. Where words of the reference stand in the
+      middle of a candidate only, `candidate_focus` tokens there are kept instead of some of its end.
+      `truncation="left"` cuts the whole input from the left instead, as the paper does.
 
-    `references` says how several are read: "joined" in one pass (the `max_references` that share most with the
-    candidate, the best first) or as the "best" of single passes. `marks` turns match marks on: each word or value of
-    candidate and references carries its relation to the other side as a token type (`evidence.Relation`). `evidence` is
-    the version of evidence that finds them; a judge reads those that it was trained with, and no others.
-    `fold` reads characters that look alike as one (`evidence.fold`). With `sanitise` special tokens and chat markers in
-    a candidate ("[SEP]", "<|im_end|>", "</s>"), which no reference has, are read as spaces. With `options` a reference
-    that is the letter or the words of an option which the question lists is read as both (`evidence.name_option`). A
-    `whole_candidate` is read with its reasoning, run-on text and remarks, which are left out otherwise (`reading`).
+    Raises InputError for settings that make no sense.
     """
 
     forms: tuple[str, ...] = ("qcr",)
@@ -47,7 +50,7 @@ class InputForm:
     fold: bool = False
     sanitise: bool = False
     options: bool = False
-    evidence: int = VERSION
+    evidence: int = EVIDENCE_VERSION
     references: Literal["joined", "best"] = "best"
     max_references: int = 8
     separator: str = " | "
@@ -72,39 +75,42 @@ class InputForm:
                 f"max_references is {self.max_references} and candidate_head {self.candidate_head}; "
                 "at least 1, and a fraction from 0 to 1, were expected."
             )
-        if self.evidence != VERSION:
+        if self.evidence != EVIDENCE_VERSION:
             raise InputError(
-                f"evidence is {self.evidence!r}; this version of bert-judge knows {VERSION} alone: update bert-judge "
-                "for a later one, and train a judge of an earlier one again."
+                f"evidence is {self.evidence!r}; this version of bert-judge reads {EVIDENCE_VERSION} only: update "
+                "bert-judge for a later one, and train a judge of an earlier one again."
             )
         if self.candidate_focus < 0:
             raise InputError(f"candidate_focus is {self.candidate_focus}; a number of tokens, 0 or more, was expected.")
-        for name, known in (("references", ("joined", "best")), ("truncation", ("fair", "left"))):
-            if getattr(self, name) not in known:
-                raise InputError(f"{name} is {getattr(self, name)!r}; {known[0]!r} or {known[1]!r} was expected.")
+        for name, choices in (("references", ("joined", "best")), ("truncation", ("fair", "left"))):
+            if getattr(self, name) not in choices:
+                raise InputError(f"{name} is {getattr(self, name)!r}; {choices[0]!r} or {choices[1]!r} was expected.")
 
     def without(self, *, question: bool, reference: bool) -> InputForm:
-        """The form of a judge that is to read no question, or no references; marks compare with references."""
+        """The form of a judge that reads no question, or no references (then without marks, which compare with them).
+
+        Raises InputError for a judge without both.
+        """
         if question and reference:
-            raise InputError(
-                "a judge that reads neither question nor reference was asked for; leave out one of the two."
-            )
+            raise InputError("a judge without question and reference was asked for; leave out one of the two.")
         if reference:
             return replace(self, forms=("qc",), marks=False, options=False, candidate_focus=0)
         return replace(self, forms=("cr",)) if question else self
 
     def form_of(self, sample: Sample) -> str:
         """The form in which a sample is read: the trained one that fits it, else the nearest."""
-        wanted = "cr" if sample.question is None else "qcr"
-        return "qc" if "qc" in self.forms else wanted if wanted in self.forms or wanted == "cr" else self.forms[0]
+        if "qc" in self.forms:
+            return "qc"
+        fitting = "cr" if sample.question is None else "qcr"
+        return fitting if fitting in self.forms or fitting == "cr" else self.forms[0]
 
     def answer_of(self, sample: Sample) -> Answer:
-        """What is read of a sample, without looking at references that the judge does not read."""
+        """The answer in a sample, without looking at references that the judge does not read."""
         return find_answer(sample, reads_references="qc" not in self.forms, whole=self.whole_candidate)
 
     @property
     def token_types(self) -> int:
-        """How many token types the form needs."""
+        """The number of token types that the form needs."""
         return 1 + len(Relation) * self.marks
 
     def resized(self, max_tokens: int) -> InputForm:
@@ -112,7 +118,7 @@ class InputForm:
         return replace(self, max_tokens=max_tokens, question_tokens=None, candidate_tokens=None, reference_tokens=None)
 
     def settings(self) -> dict[str, str]:
-        """Everything of the form that changes a score, in short, for a signature."""
+        """Every setting that changes a score, in short, for a signature."""
         limit = f"{self.truncation}{self.max_tokens}"
         if self.truncation == "fair":
             focus = f",{self.candidate_focus}" if self.candidate_focus else ""
@@ -121,23 +127,23 @@ class InputForm:
         references = f"joined{self.max_references}" if self.references == "joined" else self.references
         flags = [name for name in ("marks", "fold", "sanitise", "options") if getattr(self, name)]
         whole = hashlib.sha256(json.dumps(asdict(self)).encode()).hexdigest()[:6]
-        compared = "+math-verify" if CAN_COMPARE else ""
+        compared = "+math-verify" if CAN_COMPARE_EXPRESSIONS else ""
         evidence = {"evidence": f"{self.evidence}{compared}"} if self.marks or self.candidate_focus else {}
         return {
             "form": f"{'+'.join(['/'.join(self.forms), *flags])}#{whole}",
             "refs": references,
             "trunc": limit,
             **evidence,
-            "reading": "whole" if self.whole_candidate else str(READING),
+            "reading": "whole" if self.whole_candidate else str(ANSWER_VERSION),
         }
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeConfig:
-    """What `judge.json` holds: the input form, what turns logits into probabilities, and what the judge knows.
+    """The contents of `judge.json`.
 
-    Logits are divided by a temperature. A candidate whose score is at least `threshold` is labelled correct. Verdicts
-    on rows outside of `scope` say so; it changes no score.
+    Logits are divided by `temperature` (above 0). A candidate whose score is at least `threshold`, in [0, 1], is
+    labelled correct. Verdicts on rows out of `scope` say so; their scores are the same. Raises InputError.
     """
 
     form: InputForm = InputForm()
@@ -153,59 +159,38 @@ class JudgeConfig:
 
     @classmethod
     def load(cls, folder: Path) -> JudgeConfig:
-        """Read `judge.json` of a model's folder; a folder without one is a judge of the paper."""
+        """Read `judge.json` of a model's folder; a folder without one is a judge of the paper. Raises ModelError."""
         path = folder / JUDGE_CONFIG
         if not path.exists():
             return cls()
         try:
-            raw = json.loads(path.read_text(encoding="utf-8"))
-            _check_combiner(raw, path)
+            raw = dict(json.loads(path.read_text(encoding="utf-8")))
+            raw.pop("hashes", None)
+            form = {**raw.pop("form")}
+            if form.get("evidence") == _SAME_MARKS:
+                form["evidence"] = EVIDENCE_VERSION
             return cls(
-                form=_form_of(raw, path),
-                temperature=float(raw["temperature"]),
-                threshold=float(raw.get("threshold", 0.5)),
-                scope=Scope(**raw.get("scope", {})),
+                InputForm(**form),
+                temperature=float(raw.pop("temperature")),
+                threshold=float(raw.pop("threshold", 0.5)),
+                scope=Scope(**raw.pop("scope", {})),
+                **raw,  # refuses what another version may have added, instead of ignoring it
             )
         except (ValueError, KeyError, TypeError) as error:
-            known = ", ".join(field.name for field in fields(InputForm))
+            settings = ", ".join(field.name for field in fields(InputForm))
             raise ModelError(
                 f"{path} can't be read ({error}); expected: temperature, if wanted threshold and scope, "
-                f"and form with {known}."
+                f"and form with {settings}."
             ) from error
 
     def save(self, folder: Path) -> None:
-        """Write `judge.json` into a model's folder, with the hashes of its files, which have to be there."""
+        """Write `judge.json` into a model's folder, with the hashes of its files, which must be there already."""
         record = asdict(self) | {"hashes": model_hashes(folder)}
         (folder / JUDGE_CONFIG).write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 
-def _check_combiner(raw: Any, path: Path) -> None:
-    """Raise ModelError for a judge that added evidence to its logit, as earlier versions could."""
-    if isinstance(raw, dict) and raw.get("combiner"):
-        raise ModelError(
-            f"{path} is of a judge that adds evidence to its logit, which this version of bert-judge no longer does. "
-            "Train it again on the same rows: bert-judge train."
-        )
-
-
-def _form_of(raw: dict[str, Any], path: Path) -> InputForm:
-    """The form that a `judge.json` says. A file of the first version of evidence says none, and may have `contrast`."""
-    found = {"evidence": 1} | raw["form"]
-    if found["evidence"] == 1:
-        found.pop("contrast", None)
-        if found.get("marks") or found.get("candidate_focus"):
-            raise ModelError(
-                f"{path} is of a judge trained with the first version of evidence, which this version of bert-judge no "
-                "longer has. Train it again on the same rows: bert-judge train."
-            )
-        found["evidence"] = VERSION  # nothing of it is read
-    if found["evidence"] == _SAME_MARKS:
-        found["evidence"] = VERSION
-    return InputForm(**found)
-
-
 def with_budgets(form: InputForm, room: int) -> InputForm:
-    """The form with every budget as a number; `room` is what the three parts have together."""
+    """The form with all budgets as numbers of tokens; the three parts have `room` tokens together."""
     if room < len(PARTS):
         least = (form.max_tokens or 0) - room + len(PARTS)
         raise InputError(f"an input of {form.max_tokens} tokens has no room for texts; {least} are the least.")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bert_judge.reading.evidence import fold
+from bert_judge.reading import fold
 from tables import table
 
 

@@ -1,0 +1,212 @@
+"""Reading one text alone: which values it states, and where."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Hashable, Sequence
+from functools import cached_property, lru_cache
+from itertools import pairwise
+from typing import Any
+
+from bert_judge.reading import tables
+from bert_judge.reading.dates import date_at, time_at
+from bert_judge.reading.options import letters_in
+from bert_judge.reading.quantities import amount_at
+from bert_judge.reading.values import EXACT, NO_UNIT, Amount, Moment, OptionLetter, Recognised, Value, Word, WordForm
+from bert_judge.reading.words import (
+    CURRENCY,
+    DATE,
+    MONTH,
+    NUMBER,
+    NUMERAL,
+    ROMAN,
+    STARTS,
+    STOP,
+    TIME,
+    fold,
+    split_words,
+)
+
+# The recogniser of each kind of value, with the roles of which a token needs one. Of what they recognise at a place the
+# longest counts, and the first of equals.
+_RECOGNISERS: tuple[tuple[int, Callable[[Sequence[Word], int, str], Recognised[Any] | None]], ...] = (
+    (DATE | MONTH, date_at),
+    (TIME, time_at),
+    (NUMBER | NUMERAL | ROMAN | CURRENCY, amount_at),
+)
+
+_LABEL = re.compile(
+    r"(?<![^\s,;:])(?:\(?(?:([A-Za-z])|([ivx]{1,4})|(\d\d?))\)|(?<![^\n])[ \t]*(?:(\d\d?)|([A-Z]))\.)(?=\s)"
+)
+_SECOND_LABEL = re.compile(r"\)(?<=[Bbi\d]\))\s|\n[ \t]*(?:\d\d?|[A-Z])\.\s")  # quick to look for; every list has it
+_LATEX = re.compile(  # commands for the looks of a text are not words; a fraction stays
+    r"\\[dtc]?frac(?:\{\d+\}\{\d+\}|\d\d)|\\(?:math|text)[a-z]*\b|\\(?:left|right|boxed|fbox|quad|rm|bf|it|displaystyle)\b"
+    r"|\\[ ,;:!%$()\[\]{}]|[{}~]"
+)
+_FORMULA = re.compile(r"(\${1,2})(?=\S)([^$\n]{0,400}?)(?<=\S)(\${1,2})(?!\d)")  # but not amounts of dollars
+_SHORT = 300  # characters of a text that is likely to come again: a question, a reference
+_ROMAN_LABELS = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x")
+_LONG_ACRONYM = 3  # letters; shorter ones stand for words by chance
+_LEAST_JOINED = 6  # letters of a word that may be two words in one
+
+
+def _blank_command(match: re.Match[str]) -> str:
+    """Spaces for a command, as many as it has characters; of "\\%" and "\\$" the sign stays."""
+    if "frac" in match[0]:
+        return match[0]
+    return f" {match[0][1]}" if match[0] in (r"\%", r"\$") else " " * len(match[0])
+
+
+def _without_dollars(match: re.Match[str]) -> str:
+    return f"{' ' * len(match[1])}{match[2]}{' ' * len(match[3])}"
+
+
+class TextValues:
+    """The values that a text states, in order and without overlaps.
+
+    Function words are left out, unless the text has no other words. Everything but `values` is computed when needed:
+    of most texts only a part is ever asked for.
+    """
+
+    def __init__(self, text: str) -> None:
+        text = fold(text)
+        if "$" in text:
+            text = _FORMULA.sub(_without_dollars, text)
+        self.text = _LATEX.sub(_blank_command, text) if "\\" in text else text
+        self.tokens = split_words(self.text)
+        self.values: tuple[Word | Value, ...] = tuple(_values(self.tokens, self.text) or self.tokens)
+        self.keys: frozenset[Hashable] = frozenset([value[0] for value in self.values])
+
+    @cached_property
+    def _forms(self) -> list[WordForm]:
+        return [value[3] for value in self.values if type(value[3]) is WordForm]
+
+    @cached_property
+    def stems(self) -> frozenset[str]:
+        """The words without their inflection."""
+        return frozenset([form[1] for form in self._forms])
+
+    @cached_property
+    def comparable(self) -> dict[Hashable, Amount | Moment]:
+        """The numbers, quantities, dates and times, by their keys."""
+        if len(self._forms) == len(self.values):
+            return {}
+        return {value.key: value.content for value in self.values if isinstance(value.content, Amount | Moment)}
+
+    @cached_property
+    def words(self) -> tuple[str, ...]:
+        """The keys of its words, in order."""
+        return tuple([form[0] for form in self._forms])
+
+    def spelled_out_at(self, acronym: str) -> int:
+        """The index of the first of the words in a row whose initials are an acronym; -1 where there are none.
+
+        A short acronym stands for words with capitals only.
+        """
+        initials: str = self._initials
+        return initials.find(acronym.upper()) if len(acronym) < _LONG_ACRONYM else initials.lower().find(acronym)
+
+    @cached_property
+    def _initials(self) -> str:
+        text = self.text
+        return "".join([text[value.start] for value in self.values if type(value.content) is WordForm])
+
+    @cached_property
+    def acronyms(self) -> frozenset[str]:
+        """Its words in capitals, of two letters and more."""
+        return frozenset([form.key for form in self._forms if form[2]])
+
+    @cached_property
+    def long_words(self) -> frozenset[str]:
+        """Its words that are long enough to be two in one: "seawater"."""
+        return frozenset([form[0] for form in self._forms if len(form[0]) >= _LEAST_JOINED])
+
+    @cached_property
+    def joined_pairs(self) -> dict[str, tuple[str, str]]:
+        """Two words in a row, by the one word that they would be together: "seawater" for "sea water"."""
+        return {one + two: (one, two) for one, two in pairwise(self.words)}
+
+    @cached_property
+    def letters(self) -> tuple[Value, ...]:
+        """The letters that can name options."""
+        return tuple(
+            Value(OptionLetter(letter), start, start + 1, OptionLetter(letter))
+            for letter, start in letters_in(self.text)
+        )
+
+
+def read(text: str) -> TextValues:
+    """The values of a text. They are cached, those of short texts for longer."""
+    return _read_short(text) if len(text) <= _SHORT else _read_long(text)
+
+
+_read_short = lru_cache(maxsize=8_192)(TextValues)
+_read_long = lru_cache(maxsize=64)(TextValues)
+
+
+def _values(tokens: Sequence[Word], text: str) -> list[Word | Value]:
+    """The values among the tokens, without function words."""
+    if len(tokens) == 1 and (number := tables.NUMERALS_ALONE.get(tokens[0].key)):
+        return [Value(str(number), tokens[0].start, tokens[0].end, Amount(float(number), figures=len(str(number))))]
+    labels = _labels(text)
+    if labels:
+        tokens = [token for token in tokens if token.start not in labels]
+    all_roles = 0
+    for token in tokens:
+        all_roles |= token[3].roles
+    if not all_roles & STARTS:  # most texts: words only
+        return [token for token in tokens if not token[3].roles & STOP]
+    return _recognised(tokens, text, [recognise for roles, recognise in _RECOGNISERS if all_roles & roles])
+
+
+def _recognised(
+    tokens: Sequence[Word], text: str, recognisers: Sequence[Callable[..., Recognised[Any] | None]]
+) -> list[Word | Value]:
+    """The values among tokens some of which begin a number or a date."""
+    values: list[Word | Value] = []
+    place, count = 0, len(tokens)
+    while place < count:
+        token = tokens[place]
+        roles = token[3].roles
+        place += 1
+        if roles & STARTS:
+            longest = None
+            for recognise in recognisers:
+                value = recognise(tokens, place - 1, text)
+                if value and (longest is None or value.end > longest.end):
+                    longest = value
+            if longest:
+                values.append(Value(_key(longest, text), longest.start, longest.end, longest.content))
+                place = longest.next
+                continue
+        if not roles & STOP:
+            values.append(token)
+    return values
+
+
+def _key(value: Recognised[Any], text: str) -> Hashable:
+    """The key that equal values share: the number with its unit, or the parts of a date."""
+    content = value.content
+    if isinstance(content, Moment):
+        return content
+    number = f"{content.number:.12g}" if content.figures <= EXACT else text[value.start : value.end]
+    return number if content.unit == NO_UNIT else (number, content.unit)
+
+
+def _labels(text: str) -> frozenset[int]:
+    """The places of the labels of a list's parts: "a) … b) …", "(i) … (ii) …", "1. …" at the starts of lines.
+
+    Labels of one kind are a list if they count from 1 without a gap, and at least to 2.
+    """
+    if not _SECOND_LABEL.search(text):
+        return frozenset()
+    runs: dict[int, list[int]] = {}
+    for match in _LABEL.finditer(text):
+        kind, label = match.lastindex or 0, match[match.lastindex or 0]
+        number = int(label) if label.isdecimal() else ord(label.lower()) - 96 if kind != 2 else 0
+        if kind == 2 or (label == "i" and not runs.get(1)):  # an "i" before any other letter is a Roman numeral
+            kind, number = 2, _ROMAN_LABELS.index(label) + 1 if label in _ROMAN_LABELS else 0
+        run = runs.setdefault(kind, [])
+        if number == len(run) + 1:
+            run.append(match.start(match.lastindex or 0))
+    return frozenset(start for run in runs.values() if len(run) > 1 for start in run)
