@@ -17,8 +17,8 @@ from bert_judge.judges.cascade import Cascade, CascadePlan, Certificate, Stage
 from bert_judge.judges.naming import read_judges
 from bert_judge.records import Sample, Signature, Verdict
 from bert_judge.results.runs import Row
-from bert_judge.studies.calibrate import CascadeResult, calibrate_cascade, early_agreement, stage_counts
-from bert_judge.studies.thresholds import CascadeSettings, Labelled, find_thresholds, labelled
+from bert_judge.studies.cascade import CascadeResult, calibrate_cascade, early_agreement, stage_counts
+from bert_judge.studies.cascade import CascadeSettings, Labelled, find_thresholds, labelled
 from conftest import Refused
 from streams import CountedStream
 

@@ -6,7 +6,7 @@ import pytest
 
 from bert_judge.results.runs import Row
 from bert_judge.studies.harness import beside_harness, difference_record, harness_differences
-from bert_judge.studies.several import several_answers
+from bert_judge.studies.harness import several_answers
 
 
 def row(number: int, label: int | None, **meta: object) -> Row:

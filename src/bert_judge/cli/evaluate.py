@@ -82,10 +82,10 @@ def main(arguments: Sequence[str]) -> int:
     if labels:
         table = replace(table, rows=list(relabelled(table.rows, labels, columns=True)), labels=labels.where)
     table = labelled_part(table)
-    found = evaluate(table, settings, _teacher(table.rows, options, teacher))
-    written = _write(found, folder, suffix, paths, command)
+    evaluation = evaluate(table, settings, _teacher(table.rows, options, teacher))
+    written = _write(evaluation, folder, suffix, paths, command)
     if not options.quiet:
-        say(evaluation_document(found, "").text())
+        say(evaluation_document(evaluation, "").text())
         say(f"\nfiles  {folder}/: {', '.join(written)}")
         if suffix is None and options.figure is None:
             say("no figure: that needs the package matplotlib, `pip install matplotlib`")
@@ -165,25 +165,25 @@ def _judge_all(
     return results
 
 
-def _write(found: Evaluation, folder: Path, suffix: str | None, paths: Sequence[str], command: list[str]) -> list[str]:
+def _write(evaluation: Evaluation, folder: Path, suffix: str | None, paths: Sequence[str], command: list[str]) -> list[str]:
     """Write the data, the tables and the figure; returns the files' names."""
     figure = f"evaluation.{suffix}" if suffix else ""
-    record = {"version": __version__, "command": public_command(command), **_record(found)}
+    record = {"version": __version__, "command": public_command(command), **_record(evaluation)}
     contents: dict[str, str | bytes] = {
         "evaluation.json": json.dumps(record, ensure_ascii=False, indent=1) + "\n",
         "evaluation.md": evaluation_document(
-            found, f"Judges against human labels: {', '.join(paths)}", figure
+            evaluation, f"Judges against human labels: {', '.join(paths)}", figure
         ).markdown(),
-        **({figure: figure_bytes(found, suffix)} if suffix and figure else {}),
+        **({figure: figure_bytes(evaluation, suffix)} if suffix and figure else {}),
     }
     write_files(folder, contents)
     return list(contents)
 
 
-def _record(found: Evaluation) -> dict[str, Any]:
+def _record(evaluation: Evaluation) -> dict[str, Any]:
     """The evaluation as JSON has it: curves of few points, rows without what they have not."""
-    judges = [replace(judge, curve=judge.curve and judge.curve.thinned()) for judge in found.judges]
-    record = asdict(replace(found, judges=judges))
+    judges = [replace(judge, curve=judge.curve and judge.curve.thinned()) for judge in evaluation.judges]
+    record = asdict(replace(evaluation, judges=judges))
     for judge in record["judges"]:
         judge["worst"] = [
             {name: value for name, value in row.items() if value not in (None, {}, ())} for row in judge["worst"]

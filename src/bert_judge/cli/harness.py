@@ -9,18 +9,19 @@ from typing import Any
 
 from bert_judge.records import __version__
 from bert_judge.report.document import Document
-from bert_judge.report.saved_runs import harness_document
+from bert_judge.report.score import harness_document
 from bert_judge.results import DIFFERENCES, DOUBTED, HARNESS, ResultFolder, write_files
 from bert_judge.results.runs import Row
 from bert_judge.studies.harness import (
-    HarnessFound,
+    HarnessComparison,
+    SeveralLine,
     beside_harness,
     difference_record,
     first_disagreements,
     harness_differences,
+    several_answers,
 )
 from bert_judge.studies.references import DoubtedReference, doubted_record, doubted_references
-from bert_judge.studies.several import SeveralLine, several_answers
 
 _SHOWN = 5  # answers on which the tool and the judge differ
 
@@ -30,31 +31,34 @@ def beside_own_scores(folder: ResultFolder) -> Document | None:
 
     None, and no file, where the tool gave no scores between 0 and 1, or the judge no labels.
     """
-    found = beside_harness(map(Row.of, folder.records()))
+    comparison = beside_harness(map(Row.of, folder.records()))
     several = several_answers(map(Row.of, folder.records()))
-    if not (found.lines or (found.repeats and several)):
+    if not (comparison.lines or (comparison.repeats and several)):
         return None
     doubted = doubted_references(lambda: map(Row.of, folder.records()))
-    _write(found, several, doubted, folder)
+    _write(comparison, several, doubted, folder)
     disagreements = first_disagreements(map(Row.of, folder.records()), _SHOWN)
     more = f"{{:,}} more: bert-judge show {folder.folder} --theirs"
-    return harness_document(found, several, doubted, disagreements, more)
+    return harness_document(comparison, several, doubted, disagreements, more)
 
 
 def _write(
-    found: HarnessFound, several: Sequence[SeveralLine], doubted: Sequence[DoubtedReference], folder: ResultFolder
+    comparison: HarnessComparison,
+    several: Sequence[SeveralLine],
+    doubted: Sequence[DoubtedReference],
+    folder: ResultFolder,
 ) -> None:
     """Write the tables as data, the answers on which the tool and the judge differ, and the references in doubt."""
     lines: list[dict[str, Any]] = []
-    for line in found.lines:
+    for line in comparison.lines:
         record = asdict(line)
         lines.append({**line.metric._asdict(), **{name: value for name, value in record.items() if name != "metric"}})
     record = {
         "version": __version__,
         "lines": lines,
         "several": [asdict(line) for line in several],
-        "unscaled": list(found.unscaled),
-        "repeats": found.repeats,
+        "unscaled": list(comparison.unscaled),
+        "repeats": comparison.repeats,
         "doubted_references": {
             "by_several_models": sum(len(reference.models) > 1 for reference in doubted),
             "by_one_model": sum(len(reference.models) == 1 for reference in doubted),
