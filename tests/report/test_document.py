@@ -7,7 +7,9 @@ from bert_judge.records import Signature
 from bert_judge.report.document import BarCell, Chart, Document, Example, Examples, Facts, Table
 from bert_judge.wording import clipped, code, duration, escaped, interval, number, p_value, percent, points
 
-TABLE = Table("Scores", ["judge", "rows"], [["a_b", "10"], ["c", BarCell("2", Estimate(0.2, 0.1, 0.3))]], "below", of="x|y")
+TABLE = Table(
+    "Scores", ["judge", "rows"], [["a_b", "10"], ["c", BarCell("2", Estimate(0.2, 0.1, 0.3))]], "below", of="x|y"
+)
 
 
 def test_a_table_is_aligned_on_the_terminal_and_escaped_in_markdown():

@@ -124,7 +124,7 @@ def test_other_rows_stand_below_and_are_told(tmp_path: Path):
     second = make_run(tmp_path / "b", answers("Bern", "Oslo"), says(0.5, 0.6), LARGE, sha="2" * 64)
     table = collect([first, second])
     assert scores(table) == [[0.9, 0.2, 0.1, None, None], [None, None, None, 0.5, 0.6]]
-    assert find_figures(table).notes == ["a judged 3 of the 5 answers.", "b judged 2 of the 5 answers."]
+    assert make_report(table).notes == ["a judged 3 of the 5 answers.", "b judged 2 of the 5 answers."]
 
 
 def test_runs_without_texts_are_matched_by_id_on_the_same_input(tmp_path: Path):
@@ -135,7 +135,7 @@ def test_runs_without_texts_are_matched_by_id_on_the_same_input(tmp_path: Path):
     assert scores(table) == [[0.9, 0.2, 0.1], [0.5, 0.4, 0.3]]
     assert [row.candidate for row in table.rows] == ["Paris", "London", "Rome"]
     assert len(collect([bare, other]).rows) == 6
-    assert "--no_texts" in find_figures(collect([bare])).notes[0]
+    assert "without texts" in make_report(collect([bare])).notes[0]
 
 
 def test_task_and_model_of_candidates_are_in_their_path(tmp_path: Path):

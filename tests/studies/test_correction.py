@@ -13,7 +13,7 @@ import pytest
 from bert_judge.errors import InputError
 from bert_judge.records import Scale
 from bert_judge.results.runs import Run, load_run
-from bert_judge.studies.correct import Corrected, correct, labelled_rows
+from bert_judge.studies.correct import Correction, correct, labelled_rows
 from bert_judge.studies.labels import Labels, read_labels
 from bert_judge.studies.sampling import default_strategy, draw_order, labels_needed, sampling_probabilities
 from conftest import Refused
@@ -136,7 +136,7 @@ def test_answers_to_one_question_are_one_cluster(tmp_path: Path) -> None:
 # ----------------------------------------------------------------------------------------------------------- sampling
 
 
-def estimates(run: Run, strategy: str, labels: int, seeds: int, pick: Callable[[Corrected], float]) -> list[float]:
+def estimates(run: Run, strategy: str, labels: int, seeds: int, pick: Callable[[Correction], float]) -> list[float]:
     """Estimates of one who labels the first answers of many orders, truthfully."""
     found = []
     for seed in range(seeds):

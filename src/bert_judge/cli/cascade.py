@@ -15,8 +15,7 @@ from bert_judge.errors import InputError, OutputError
 from bert_judge.judges.naming import read_judges
 from bert_judge.records import Verdict
 from bert_judge.report.cascade import calibration_document
-from bert_judge.studies.cascade import Watch, calibrate_cascade
-from bert_judge.studies.cascade import CascadeSettings
+from bert_judge.studies.cascade import CascadeSettings, Watch, calibrate_cascade
 
 _EXAMPLES = """examples:
   bert-judge cascade --stages containment,starter,llm.yaml --calibration labelled.jsonl -o cascade.json

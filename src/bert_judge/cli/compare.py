@@ -12,13 +12,13 @@ from bert_judge.cli import run, say
 from bert_judge.cli.flags import Parser, made
 from bert_judge.cli.outputs import checked_sample
 from bert_judge.errors import InputError
+from bert_judge.measures import BootstrapSettings
 from bert_judge.records import __version__
 from bert_judge.report.comparison import Comparison, comparison_document
 from bert_judge.results import check_folder, write_files
 from bert_judge.results.runs import Run, load_run
 from bert_judge.studies.agree import agree, disagreement_records, disagreements
 from bert_judge.studies.compare import ModelComparison, compare_models, differing, rankings
-from bert_judge.measures import BootstrapSettings
 from bert_judge.studies.table import comparison_table
 from bert_judge.wording import public_command
 

@@ -165,7 +165,9 @@ def _judge_all(
     return results
 
 
-def _write(evaluation: Evaluation, folder: Path, suffix: str | None, paths: Sequence[str], command: list[str]) -> list[str]:
+def _write(
+    evaluation: Evaluation, folder: Path, suffix: str | None, paths: Sequence[str], command: list[str]
+) -> list[str]:
     """Write the data, the tables and the figure; returns the files' names."""
     figure = f"evaluation.{suffix}" if suffix else ""
     record = {"version": __version__, "command": public_command(command), **_record(evaluation)}

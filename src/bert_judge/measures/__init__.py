@@ -3,8 +3,9 @@
 `scores` are probabilities, in [0, 1], that a candidate is correct; `golds` (human labels) and labels are 1 or 0.
 """
 
-from bert_judge.measures.agreement import Agreement, Confusion
+from bert_judge.measures.agreement import Agreement
 from bert_judge.measures.calibration import TEMPERATURES, brier, expected_calibration_error, fit_temperature
+from bert_judge.measures.confusion import Confusion
 from bert_judge.measures.estimates import (
     BootstrapSettings,
     Estimate,

@@ -186,10 +186,10 @@ def kappa_of_judges(first: Integers, second: Integers, clusters: Names, bootstra
 def _agreement(whole: _Sums, by_cluster: _Sums, draws: _Sums, probable: bool, auroc: Estimate) -> Agreement:
     """From the sums of all rows, of each cluster, and of each draw."""
     rates = {name: rate_of_counts(way.counted(by_cluster), way.among(by_cluster)) for name, way in _RATES.items()}
-    decided, scored = int(whole.counts.n[0]), int(whole.scored[0])
+    counts = Confusion(*(int(cell.item()) for cell in np.asarray(whole.counts.cells)))
+    decided, scored = counts.n, int(whole.scored[0])
     of_labels = {name: _estimated(of(whole)[0], of(draws), decided) for name, of in _OF_LABELS.items()}
     of_scores = {name: _estimated(of(whole)[0], of(draws), scored) for name, of in _OF_PROBABILITIES.items()}
-    counts = Confusion(*(int(cell[0]) for cell in whole.counts.cells))
     return Agreement(
         counts=counts,
         undecided=int(whole.undecided[0]),

@@ -69,7 +69,14 @@ def _headline(audit: Audit) -> str:
 
 def _line(family: FamilyResult) -> list[Content]:
     by_label = [percent(family.kept_right), percent(family.kept_wrong)] if family.kind == "invariance" else []
-    return [family.name, family.rate.n, interval(family.rate), *by_label, family.undecided or "", family.truncated or ""]
+    return [
+        family.name,
+        family.rate.n,
+        interval(family.rate),
+        *by_label,
+        family.undecided or "",
+        family.truncated or "",
+    ]
 
 
 def _most_failed(audit: Audit) -> Iterable[tuple[str, str]]:

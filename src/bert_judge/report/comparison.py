@@ -213,7 +213,9 @@ def _flips(pair: ModelPair, better: int, most: int, more: str) -> Examples:
 def _flip(names: tuple[str, str], flip: Flip) -> Example:
     sides = [*zip(names, (flip.first, flip.second), strict=True)]
     answers = [(f"{_verdict(row)}  {name}", row.candidate) for name, row in sides[:: -1 if flip.better else 1]]
-    return Example(flip.first.question or f"id {flip.first.id}", [("reference", " / ".join(flip.first.references)), *answers])
+    return Example(
+        flip.first.question or f"id {flip.first.id}", [("reference", " / ".join(flip.first.references)), *answers]
+    )
 
 
 def _disagreements(disagreements: Sequence[Disagreement], most: int, more: str) -> Examples:

@@ -41,7 +41,9 @@ _SMALL = f"* fewer than {SMALL_ROWS} rows, or than {SMALL_CLASS} correct or inco
 def evaluation_document(evaluation: Evaluation, title: str, figure: str = "") -> Document:
     """All tables and disagreements; `figure` is the file of the figure, if there is one."""
     judges = evaluation.judges
-    headline = f"{evaluation.rows:,} rows of {evaluation.questions:,} questions, {evaluation.right:.1%} labelled correct"
+    headline = (
+        f"{evaluation.rows:,} rows of {evaluation.questions:,} questions, {evaluation.right:.1%} labelled correct"
+    )
     parts: list[Block] = [headline, _overall(judges, evaluation.baselines)]
     parts += [Chart("reliability and risk-coverage", file=figure)] if figure else []
     parts += [_comparisons(evaluation)] if evaluation.comparisons else []
@@ -50,7 +52,8 @@ def evaluation_document(evaluation: Evaluation, title: str, figure: str = "") ->
     kinds = groupby(evaluation.slices, key=lambda part: part.kind)
     parts += [_slices(kind, list(slices), [judge.name for judge in judges]) for kind, slices in kinds]
     parts += [_teacher(evaluation.teacher)] if evaluation.teacher else []
-    parts += [reliability_table(judge.bins, judge.name) for judge in judges if judge.bins]
+    reliability = [reliability_table(judge.bins, judge.name) for judge in judges if judge.bins]
+    parts += [Chart("Reliability", table.of, data=table) for table in reliability]
     parts += [_disagreements(judge) for judge in judges if judge.worst]
     return Document(title, parts, evaluation.notes, [(judge.name, judge.signature) for judge in judges])
 

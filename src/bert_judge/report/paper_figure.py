@@ -69,7 +69,7 @@ def _draw_reliability(axes: Axes, judges: Sequence[JudgeEvaluation], styles: _St
     axes.plot([0, 1], [0, 1], color="#999999", linewidth=0.8, linestyle=(0, (4, 3)))
     for judge in judges:
         colour, mark, line = styles[judge.name]
-        scores, correct = [part.mean_score for part in judge.bins], [part.right.value for part in judge.bins]
+        scores, correct = [part.mean_score for part in judge.bins], [part.right.value or 0.0 for part in judge.bins]
         sizes = [max(8.0, _LARGEST * part.rows / rows) for part in judge.bins]
         axes.plot(scores, correct, color=colour, linewidth=1, linestyle=line)
         axes.scatter(scores, correct, sizes, color=colour, marker=mark, alpha=0.75, linewidths=0)

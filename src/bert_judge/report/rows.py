@@ -139,7 +139,7 @@ class _Shown:
     what it has in common with the candidate. Both are None without texts.
     """
 
-    candidate: str
+    candidate: str | None
     references: tuple[str, ...]
     reference: int | None
     match: Match | None
@@ -147,7 +147,7 @@ class _Shown:
     @classmethod
     def of(cls, row: Row, matched: int | None, limit: int | None) -> _Shown:
         """A row; `matched` is the reference that a judge names, None where none does."""
-        candidate = shortened(row.candidate or "", limit)
+        candidate = None if row.candidate is None else shortened(row.candidate, limit)
         references = tuple(shortened(text, limit) for text in row.references)
         if not candidate or not references:
             return cls(candidate, references, None, None)
@@ -172,7 +172,7 @@ def _texts(table: VerdictTable, places: range, limit: int | None, seen: dict[Any
             _once(("r", *row.references), texts.references, place, seen)
             for row, texts, place in zip(rows, shown, places, strict=True)
         ],
-        "candidate": [None if row.candidate is None else texts.candidate for row, texts in zip(rows, shown, strict=True)],
+        "candidate": [texts.candidate for texts in shown],
         "marks": [
             [texts.reference, _gaps(texts.match.candidate), _gaps(texts.match.references[0])] if texts.match else 0
             for texts in shown

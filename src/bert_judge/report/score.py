@@ -16,6 +16,7 @@ from bert_judge.studies.harness import HarnessComparison, SeveralLine, ToolDisag
 from bert_judge.studies.references import DoubtedReference
 from bert_judge.wording import INTERVALS, SAID, clipped, csv_text, interval, number, percent, points, rows_outside
 
+
 def result_facts(summary: Summary, bad_rows: int) -> list[Facts]:
     """The figures of one result, and its agreement with the labels of the input if there are any."""
     facts = [

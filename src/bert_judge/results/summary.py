@@ -187,7 +187,7 @@ def different_figures(folder: Path, saved: Mapping[str, Any]) -> list[str]:
     counted = asdict(Tally(read_verdicts(folder, Tally.COLUMNS)).summary())
     pairs = [(name, _figure(saved, name), _figure(counted, name)) for name in _FIGURES]
     return [
-        f"{folder / RUN} says {name} {written}, and the verdicts give {recounted}."
+        f"{folder / RUN} says {name.removesuffix('.value')} {written}, and the verdicts give {recounted}."
         for name, written, recounted in pairs
         if not _same(written, recounted)
     ]

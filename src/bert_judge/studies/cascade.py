@@ -259,7 +259,7 @@ def _check_labels(
 ) -> None:
     if not truth:
         raise InputError(
-            f"none of the {rows} calibration rows has a label; map the column that has it to label, or let the others "
+            f"none of the {rows} calibration rows has a label; name its column (label=COLUMN), or let the others "
             "agree with the last stage."
         )
     labels = {row.label for row in truth.values()}

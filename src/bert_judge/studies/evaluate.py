@@ -150,8 +150,8 @@ def check_labelled(rows: Sequence[Row]) -> None:
     golds = {row.gold for row in rows} - {None}
     if not golds:
         raise InputError(
-            f"none of the {len(rows)} rows has a label; a column named label with 0 or 1 was expected, a map that "
-            "names it, or a file of labels."
+            f"none of the {len(rows)} rows has a label; a column label with 0 or 1 was expected, a map that "
+            "names it (label=COLUMN), or a file of labels."
         )
     if len(golds) < 2:
         count = sum(row.gold is not None for row in rows)

@@ -55,8 +55,8 @@ def read_labels(path: str | Path, columns: ColumnMap | None = None) -> Labels:
     rows = [] if empty else [row for row in _labelled_rows(path, columns) if row.gold is not None]
     if not rows:
         raise InputError(
-            f"{path} holds no labels yet; label some answers with bert-judge label, or map the column that has 0 or "
-            "1 to label."
+            f"{path} holds no labels yet; label some answers with bert-judge label, or map a column that has 0 or "
+            "1 (label=COLUMN)."
         )
     with_texts = [row for row in rows if row.candidate is not None]
     return Labels(_majority(with_texts, lambda row: row.key), _majority(rows, lambda row: str(row.id)), str(path))

@@ -42,7 +42,7 @@ def _entry(part: Part, run: Run, options: ExportOptions) -> dict[str, Any]:
     started = run.record.get("timings", {}).get("started")
     return {
         "dataset": {"id": options.dataset, "task_id": options.dataset_task},
-        "value": round(100 * part.rate.value, 2),
+        "value": round(100 * (part.accuracy.value or 0.0), 2),
         **({"date": started[:10]} if started else {}),
         **({"source": {"url": options.source_url}} if options.source_url else {}),
         "notes": f"accuracy in %, judged by {run.signature.short} (bert-judge {__version__}): {part.described()}",

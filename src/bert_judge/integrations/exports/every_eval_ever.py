@@ -15,6 +15,7 @@ from typing import Any, Final
 from bert_judge.errors import InputError
 from bert_judge.integrations.exports.base import Exported, ExportOptions, judge_of
 from bert_judge.integrations.exports.parts import Part, in_a_path, parts_of
+from bert_judge.measures.estimates import WILSON
 from bert_judge.records import __version__
 from bert_judge.results.runs import Row, Run
 
@@ -56,10 +57,10 @@ def export_every_eval_ever(run: Run, options: ExportOptions) -> Exported:
 def _aggregate(part: Part, run: Run, evaluation: str, options: ExportOptions) -> dict[str, Any]:
     """The record of a part, but for the reference to its answers."""
     developer, _, _ = part.model.partition("/")
-    rate = part.rate
-    method = "wilson, clustered by question" if rate.clustered else "wilson"
-    bounds = {"lower": rate.low, "upper": rate.high, "confidence_level": 0.95, "method": method}
-    uncertainty = {"confidence_interval": bounds, "num_samples": rate.rows}
+    accuracy = part.accuracy
+    method = "wilson" if accuracy.method == WILSON else "wilson, clustered by question"
+    bounds = {"lower": accuracy.low, "upper": accuracy.high, "confidence_level": 0.95, "method": method}
+    uncertainty = {"confidence_interval": bounds, "num_samples": accuracy.n}
     where = {"source_type": "hf_dataset", "hf_repo": options.dataset} if options.dataset else {"source_type": "other"}
     return {
         "schema_version": _SCHEMA,
@@ -100,7 +101,7 @@ def _aggregate(part: Part, run: Run, evaluation: str, options: ExportOptions) ->
                     "additional_details": {"judge": judge_of(run)},
                 },
                 "score_details": {
-                    "score": rate.value,
+                    "score": accuracy.value,
                     "details": {"undecided": str(part.undecided)},
                     "uncertainty": uncertainty,
                 },

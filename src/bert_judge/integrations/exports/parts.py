@@ -10,7 +10,7 @@ from pathlib import Path
 
 from bert_judge.errors import InputError
 from bert_judge.integrations.exports.base import CANDIDATES_FORMAT, ExportOptions
-from bert_judge.measures import Rate
+from bert_judge.measures import Estimate, rate
 from bert_judge.results.runs import Row, Run
 
 _OTHER = re.compile(r"[^\w.+=-]+")
@@ -18,10 +18,7 @@ _OTHER = re.compile(r"[^\w.+=-]+")
 
 @dataclass(frozen=True)
 class Part:
-    """The verdicts on a model's answers to a task: `rows` have a label, `undecided` counts those without one.
-
-    `rate` is the rate of answers that the judge calls correct, with its interval, by question.
-    """
+    """The verdicts on a model's answers to a task: `rows` (at least one) have a label, `undecided` counts the others."""
 
     task: str
     model: str
@@ -29,11 +26,9 @@ class Part:
     undecided: int
 
     @cached_property
-    def rate(self) -> Rate:
-        """The accuracy. A part has a row at least."""
-        found = Rate.of([row.label == 1 for row in self.rows], [row.cluster for row in self.rows])
-        assert found
-        return found
+    def accuracy(self) -> Estimate:
+        """The rate of answers that the judge calls correct, by question."""
+        return rate([row.label == 1 for row in self.rows], [row.cluster for row in self.rows])
 
     def described(self) -> str:
         """How many rows there are: `98 answers, 2 undecided ones left out`."""
