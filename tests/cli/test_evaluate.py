@@ -189,7 +189,7 @@ def test_mistakes_are_told_in_a_sentence(refused: Refused):
     for arguments, said in [
         (["none.jsonl"], "none.jsonl"),
         ([str(EXAMPLES), "--judges", "contaiment"], "there is no judge 'contaiment'; did you mean containment"),
-        ([str(EXAMPLES), "--by", "taks"], "no row has a column 'taks' for --by"),
+        ([str(EXAMPLES), "--by", "taks"], "no row has a column 'taks'"),
         ([str(EXAMPLES), "--teacher", "gpt"], "neither a saved run nor a column"),
         ([str(EXAMPLES), "--judges", "containment", "--threshold", "7"], "on another scale"),
         ([str(EXAMPLES), "--min_precision", "2"], "min_precision is 2"),

@@ -431,7 +431,7 @@ def test_rows_become_items_by_question_and_references():
 def test_rows_that_are_labelled_both_ways_leave_no_plain_answers():
     rows = [Sample("both", ("12",), "How many?", name, gold) for gold, name in enumerate("ab")]
     audit = assess_trials(make_trials(items_of(rows)), Always(1))
-    assert (audit.items, audit.plain.trials, audit.plain.accuracy) == (0, 0, None)
+    assert (audit.items, audit.plain.accuracy.n, audit.plain.accuracy.value) == (0, 0, None)
     assert audit.families[0].name == "empty answer"
     assert Gate(min_plain=0.5).misses(audit) == ["plain answers: none judged correctly, under 50.0%"]
 

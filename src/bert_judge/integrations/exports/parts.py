@@ -18,7 +18,7 @@ _OTHER = re.compile(r"[^\w.+=-]+")
 
 @dataclass(frozen=True)
 class Part:
-    """The verdicts on a model's answers to a task: `rows` (at least one) have a label, `undecided` counts the others."""
+    """The verdicts on a model's answers to a task: `rows`, at least one, have a label; `undecided` counts others."""
 
     task: str
     model: str

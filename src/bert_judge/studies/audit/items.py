@@ -123,7 +123,9 @@ def items_of(samples: Iterable[Sample]) -> tuple[AuditItem, ...]:
             answers = rows.setdefault((sample.question, sample.references), {0: {}, 1: {}})
             answers[int(sample.gold)][sample.candidate] = None
     if not rows:
-        raise InputError("no row has a label; a column label with 0 or 1 was expected, or a map that names it (label=COLUMN).")
+        raise InputError(
+            "no row has a label; a column label with 0 or 1 was expected, or a map that names it (label=COLUMN)."
+        )
     items = [
         _from_rows(number, question, references, answers)
         for number, ((question, references), answers) in enumerate(rows.items(), 1)
