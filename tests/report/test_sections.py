@@ -10,7 +10,7 @@ from made_runs import LARGE, SIMILAR, answers, make_run, says
 from bert_judge import Sample
 from bert_judge.measures import rate_interval
 from bert_judge.records import Signature, Verdict
-from bert_judge.report.sections import Report, make_report
+from bert_judge.report.sections import VerdictReport, make_report
 from bert_judge.results.runs import Run
 from bert_judge.studies.table import collect
 
@@ -18,7 +18,7 @@ FIVE = answers("a", "b", "c", "d", "e", golds="1100 ")
 SCORES = says(0.9, 0.4, 0.6, 0.1, None)
 
 
-def report(*runs: Run) -> Report:
+def report(*runs: Run) -> VerdictReport:
     return make_report(collect(runs))
 
 

@@ -13,7 +13,7 @@ from bert_judge.errors import OutputError
 from bert_judge.records import __version__
 from bert_judge.report.document import shown
 from bert_judge.report.rows import BUDGET, Packed, pack
-from bert_judge.report.sections import Report, make_report
+from bert_judge.report.sections import VerdictReport, make_report
 from bert_judge.results import write_files
 from bert_judge.results.runs import Run
 from bert_judge.studies.labels import Labels
@@ -38,7 +38,7 @@ def write_report(
     title: str | None = None,
     notes: Iterable[str] = (),
     budget: int = BUDGET,
-) -> Report:
+) -> VerdictReport:
     """Write the page to `path`, and beside it the figures as `.md` and `.json`; returns the report.
 
     The page holds every row. If the texts have more than `budget` characters together, long ones lose their middle.
@@ -64,7 +64,7 @@ def _input_name(run: Run) -> str:
     return f"{path.parent.parent.name}, {path.parent.name}" if run.input.get("format") == "candidates" else path.name
 
 
-def _page(report: Report, packed: Packed) -> Iterator[str]:
+def _page(report: VerdictReport, packed: Packed) -> Iterator[str]:
     """The page in pieces: what is seen first comes first, the chunks of texts last."""
     from jinja2 import Environment, FunctionLoader, StrictUndefined
     from markupsafe import Markup

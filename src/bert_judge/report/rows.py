@@ -134,7 +134,7 @@ def _written(row: Row) -> Iterator[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Shown:
+class _MatchedTexts:
     """The texts of a row as the page has them, and the reference that is shown as matched, by its place; `match` is
     what it has in common with the candidate. Both are None without texts.
     """
@@ -145,7 +145,7 @@ class _Shown:
     match: Match | None
 
     @classmethod
-    def of(cls, row: Row, matched: int | None, limit: int | None) -> _Shown:
+    def of(cls, row: Row, matched: int | None, limit: int | None) -> _MatchedTexts:
         """A row; `matched` is the reference that a judge names, None where none does."""
         candidate = None if row.candidate is None else shortened(row.candidate, limit)
         references = tuple(shortened(text, limit) for text in row.references)
@@ -160,7 +160,7 @@ def _texts(table: VerdictTable, places: range, limit: int | None, seen: dict[Any
     """One chunk. Instead of a question or references that an earlier row has, it holds the number of that row."""
     rows = [table.rows[place] for place in places]
     facets = {facet.name for facet in table.facets}
-    shown = [_Shown.of(row, _matched(table, place), limit) for row, place in zip(rows, places, strict=True)]
+    shown = [_MatchedTexts.of(row, _matched(table, place), limit) for row, place in zip(rows, places, strict=True)]
     questions = [None if row.question is None else shortened(row.question, limit) for row in rows]
     return {
         "id": [row.id for row in rows],
@@ -206,7 +206,7 @@ def _gaps(marks: Sequence[Mark]) -> list[int]:
     return numbers
 
 
-def _verdict_texts(row: Row | None, shown: _Shown, limit: int | None) -> Any:
+def _verdict_texts(row: Row | None, shown: _MatchedTexts, limit: int | None) -> Any:
     """A judge's verdict besides score and label, without what is empty; 0 for nothing.
 
     `shares`: a share of common words that speaks against the verdict; `why`: why the candidate has its score.

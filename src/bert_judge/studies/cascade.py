@@ -169,7 +169,7 @@ def calibrate_cascade(
             "left (or one, for a cascade that abstains, with human labels)."
         )
     samples = list(rows)
-    panel = _Panel(specs, samples, watch)
+    panel = _StageJudges(specs, samples, watch)
     labels = [sample.gold for sample in samples] if people else panel.labels(len(specs) - 1)
     truth = labelled([Row.unjudged(sample) for sample in samples], labels, settings.certify)
     questions = len({row.question for row in truth.values()})
@@ -198,7 +198,7 @@ def calibrate_cascade(
     return CascadeResult(plan, thresholds, _agreement(thresholds, truth), panel.seconds)
 
 
-class _Panel:
+class _StageJudges:
     """The judges of a cascade on the calibration rows: each is loaded when it is first needed, and not kept."""
 
     def __init__(self, specs: Sequence[JudgeSpec], rows: Sequence[Sample], watch: Watch) -> None:

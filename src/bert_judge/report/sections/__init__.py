@@ -36,7 +36,7 @@ SECTIONS: Sequence[Callable[[Findings], Section | None]] = (
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class VerdictReport:
     """A report: what stands at its top, and its sections. `gold` is the rate correct by human labels, if there are
     any; `labels` says where these are from.
     """
@@ -83,7 +83,7 @@ class Report:
         return top | {section.name: [asdict(item) for item in section.data] for section in self.sections}
 
 
-def make_report(table: VerdictTable, title: str = "", notes: Iterable[str] = ()) -> Report:
+def make_report(table: VerdictTable, title: str = "", notes: Iterable[str] = ()) -> VerdictReport:
     """Count everything; `notes` stand before those of the table."""
     findings = Findings.of(table)
     rows = len(table.rows)
@@ -91,7 +91,7 @@ def make_report(table: VerdictTable, title: str = "", notes: Iterable[str] = ())
     more = [f"{name} judged {count:,} of the {rows:,} answers." for name, count in judged if count < rows]
     if any(row.candidate is None for row in table.rows):
         more.append("The runs were made without texts: there is nothing to read beside the scores.")
-    return Report(
+    return VerdictReport(
         title=title,
         rows=rows,
         labels=table.labels,
