@@ -36,7 +36,7 @@ from bert_judge.inputs import open_source
 from bert_judge.judges import Judge, RegexJudge
 from bert_judge.judges.cascade import Counted, Stage
 from bert_judge.records import Row, Signature
-from bert_judge.studies.thresholds import GROUPS, CascadeSettings, find_thresholds, labelled
+from bert_judge.studies.cascade import GROUPS, CascadeSettings, find_thresholds, labelled
 from bert_judge.training.rows import is_held_out
 
 FILES = ("evouna_nq", "evouna_tq", "efficientqa", "mmlu_pro")

@@ -18,8 +18,8 @@ from itertools import product
 import numpy as np
 from scipy.stats import norm
 
-from bert_judge.measures.paired import Differences, mcnemar
-from bert_judge.measures.resampling import bootstrap_interval
+from bert_judge.measures.estimates import bootstrap_interval
+from bert_judge.measures.paired import PairedSums, mcnemar
 
 SPREAD = 1.5  # of how hard the questions are, in standard deviations of the answers to one
 RESAMPLES = 500
@@ -42,10 +42,10 @@ def simulate(questions: int, answers: int, rates: tuple[float, float], draws: in
     truth, rows = rates[1] - rates[0], []
     for seed in range(draws):
         first, second, clusters = drawn(questions, answers, rates, seed)
-        data = Differences.of(first, second, clusters)
+        data = PairedSums.of(first, second, clusters)
         low, high = data.interval(resamples=RESAMPLES, seed=seed) or (math.nan, math.nan)
         plain = (low, high)
-        if data.counted:
+        if data.varies_little:
             plain = bootstrap_interval(lambda w, d=data: w @ d.sums / (w @ d.rows), data.clusters, 0.95, RESAMPLES) or (
                 math.nan,
                 math.nan,

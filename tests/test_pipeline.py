@@ -15,7 +15,7 @@ import pytest
 from bert_judge.errors import InputError
 from bert_judge.inputs import Source, open_source
 from bert_judge.judges import Judge
-from bert_judge.measures import rate_interval, wilson_interval
+from bert_judge.measures import Estimate, rate_interval, wilson_interval
 from bert_judge.records import JudgeInfo, Sample, Verdict
 from bert_judge.results import Identity, ResultFolder
 from bert_judge.results.summary import Tally
@@ -156,13 +156,13 @@ def test_the_summary_counts():
     rows = [record(1, 1), record(1, 0), record(0, 0), record(0, 1, truncated={"candidate": 2}), record(1), undecided]
     summary = Tally(rows).summary()
     assert (summary.rows, summary.judged, summary.undecided, summary.truncated) == (6, 5, 1, 1)
-    assert summary.accuracy == 3 / 5
-    assert summary.accuracy_interval == wilson_interval(3, 5)
+    assert summary.accuracy == Estimate(3 / 5, *wilson_interval(3, 5), 5, "Wilson interval")
     assert summary.accuracy_all == 3 / 6
     agreement = summary.agreement
     assert agreement is not None
-    assert (agreement.rows, agreement.accuracy, agreement.f1, agreement.kappa) == (4, 0.5, 0.5, 0.0)
-    assert agreement.accuracy_interval == wilson_interval(2, 4)
+    assert (agreement.counts.cells, agreement.undecided) == ((1, 1, 1, 1), 1)
+    assert agreement.accuracy == Estimate(0.5, *wilson_interval(2, 4), 4, "Wilson interval")
+    assert (agreement.accuracy_all.value, agreement.f1.value, agreement.kappa.value) == (0.4, 0.5, 0.0)
 
 
 def test_agreement_is_that_of_scikit_learn():
@@ -172,21 +172,18 @@ def test_agreement_is_that_of_scikit_learn():
     labels = [1, 0, 1, 0, 1, 1, 0, 1, 1, 0, 1]
     agreement = Tally(map(record, labels, golds)).summary().agreement
     assert agreement is not None
-    assert agreement.accuracy == pytest.approx(accuracy_score(golds, labels))
-    assert agreement.f1 == pytest.approx(f1_score(golds, labels))
-    assert agreement.kappa == pytest.approx(cohen_kappa_score(golds, labels))
+    assert agreement.accuracy.value == pytest.approx(accuracy_score(golds, labels))
+    assert agreement.f1.value == pytest.approx(f1_score(golds, labels))
+    assert agreement.kappa.value == pytest.approx(cohen_kappa_score(golds, labels))
 
 
 def test_summaries_without_an_accuracy():
-    assert Tally([]).summary().accuracy is None
+    assert Tally([]).summary().accuracy == Estimate(None)
     scores_only = Tally([record(None), record(None)]).summary()
-    assert (scores_only.judged, scores_only.accuracy, scores_only.accuracy_all) == (2, None, None)
+    assert (scores_only.judged, scores_only.accuracy.value, scores_only.accuracy_all) == (2, None, None)
     assert scores_only.agreement is None
     undecided = Tally([record(None, score=None)] * 3).summary()
-    assert (undecided.undecided, undecided.accuracy, undecided.accuracy_interval, undecided.accuracy_all) == (
-        *(3, None, None),
-        0.0,
-    )
+    assert (undecided.undecided, undecided.accuracy, undecided.accuracy_all) == (3, Estimate(None), 0.0)
 
 
 def answered(questions: int, answers: int) -> list[dict]:
@@ -200,30 +197,31 @@ def answered(questions: int, answers: int) -> list[dict]:
 
 def test_intervals_are_by_question():
     summary = Tally(answered(6, 20)).summary()
-    assert (summary.accuracy, summary.questions) == (0.5, 6)
-    assert summary.accuracy_interval == pytest.approx(wilson_interval(3, 6))
+    assert (summary.accuracy.value, summary.accuracy.method) == (0.5, "interval by question (6 questions)")
+    assert summary.accuracy.interval == pytest.approx(wilson_interval(3, 6))
     assert summary.agreement is not None
-    assert summary.agreement.questions == 6
-    assert summary.agreement.accuracy_interval == pytest.approx(rate_interval([19] * 3 + [1] * 3, [20] * 6))
+    agreement = summary.agreement.accuracy
+    assert agreement.method == "interval by question (6 questions)"
+    assert agreement.interval == pytest.approx(rate_interval([19] * 3 + [1] * 3, [20] * 6))
 
 
 def test_one_answer_a_question_has_wilsons_interval():
     summary = Tally(answered(40, 1)).summary()
-    assert (summary.accuracy_interval, summary.questions) == (wilson_interval(20, 40), None)
+    assert (summary.accuracy.interval, summary.accuracy.method) == (wilson_interval(20, 40), "Wilson interval")
     assert summary.agreement is not None
-    assert summary.agreement.questions is None
+    assert summary.agreement.accuracy.method == "Wilson interval"
 
 
 def test_rows_of_any_order_have_one_summary(monkeypatch: pytest.MonkeyPatch):
     records = answered(300, 3) + [record(1, question="Which is number 2?"), record(1, references=["a", "b"])] * 2
     expected = Tally(records).summary()
-    assert expected.questions == 301
+    assert "301 questions" in expected.accuracy.method
     monkeypatch.setattr("bert_judge.results.summary._ByQuestion._LEAST", 7)  # counts are added up many times
     for seed in range(3):
         random.Random(seed).shuffle(records)
         summary = Tally(records).summary()
-        assert summary.accuracy_interval == pytest.approx(expected.accuracy_interval)
-        assert replace(summary, accuracy_interval=expected.accuracy_interval) == expected
+        assert summary.accuracy.interval == pytest.approx(expected.accuracy.interval)
+        assert replace(summary, accuracy=expected.accuracy) == expected
 
 
 @pytest.mark.parametrize("texts", [True, False])
@@ -246,5 +244,5 @@ def test_the_summary_is_by_question_however_verdicts_are_written(tmp_path: Path,
     list(score_source(source, Steady(), folder("stopped"), texts=texts))
     whole, resumed = (folder(name).run["summary"] for name in ("whole", "stopped"))
     assert whole == resumed
-    assert whole["questions"] == 5
-    assert whole["accuracy_interval"] == pytest.approx(wilson_interval(3, 5))
+    assert "5 questions" in whole["accuracy"]["method"]
+    assert [whole["accuracy"][end] for end in ("low", "high")] == pytest.approx(wilson_interval(3, 5))

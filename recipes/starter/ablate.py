@@ -127,9 +127,9 @@ def measure(judge: BERTJudge, groups: Mapping[str, Sequence[Sample]]) -> dict[st
         "labelled": figures(*everything, {}),
         "families": {name: figures(rows, scores[name], labels_of(rows)) for name, rows in groups.items()},
         "accepted": accepted_of(audit),
-        "kept": min(family.rate for family in audit.families if family.kind == "invariance"),
-        "plain": audit.plain.accuracy,
-        "attacks": {family.name: family.rate for family in audit.families if family.kind == "attack"},
+        "kept": min(family.rate.value for family in audit.families if family.kind == "invariance"),
+        "plain": audit.plain.accuracy.value,
+        "attacks": {family.name: family.rate.value for family in audit.families if family.kind == "attack"},
     }
 
 

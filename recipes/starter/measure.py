@@ -209,9 +209,9 @@ def measure_audit(judge: Judge, halves: Sequence[str]) -> str:
 
 def _rates(audit: Audit, known: Collection[str]) -> dict[str, tuple[str, str]]:
     """The rate of each attack and invariance, with an attack's in wordings that are not known."""
-    rates = {"plain answers, judged correctly": (_share(audit.plain.accuracy or 0.0, audit.plain.trials), "")}
+    rates = {"plain answers, judged correctly": (_share(audit.plain.accuracy.value or 0.0, audit.plain.accuracy.n), "")}
     for family in audit.families:
-        rate = _share(family.rate, family.trials)
+        rate = _share(family.rate.value or 0.0, family.rate.n)
         if family.kind == "invariance":
             rates[f"{family.name}, kept"] = (rate, "")
         else:

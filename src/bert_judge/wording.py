@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from typing import Protocol
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from bert_judge.measures import Estimate
 
 SAID: Mapping[float | None, str] = {1: "correct", 0: "incorrect", None: "undecided"}
 """The word for a label."""
@@ -52,23 +55,12 @@ def duration(seconds: float) -> str:
     return f"{seconds / 60:.1f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
-def bracketed(
-    value: float | None,
-    ends: tuple[float | None, float | None] | None,
-    shown: Callable[[float | None], str] = percent,
-) -> str:
-    """A value with the ends of its interval, if it has one: `66.7% [20.8, 93.9]`."""
-    if value is None or ends is None or None in ends:
-        return shown(value)
-    low, high = (shown(end).removesuffix("%") for end in ends)
-    return f"{shown(value)} [{low}, {high}]"
-
-
-def interval_by(questions: int | None) -> str:
-    """How an interval was made: `95 % interval by question (6 questions)`, or over rows, each of its own question."""
-    if questions is None:
-        return "95 % Wilson interval"
-    return f"95 % interval by question ({questions:,} question{'s' * (questions > 1)})"
+def interval(estimate: Estimate | None, shown: Callable[[float | None], str] = percent) -> str:
+    """An estimate with the ends of its interval, if it has one: `66.7% [20.8, 93.9]`; `-` without a value."""
+    if estimate is None or estimate.value is None or estimate.interval is None:
+        return shown(estimate.value if estimate else None)
+    low, high = (shown(end).removesuffix("%") for end in estimate.interval)
+    return f"{shown(estimate.value)} [{low}, {high}]"
 
 
 def rows_outside(reasons: Mapping[str, int]) -> str:
@@ -76,29 +68,15 @@ def rows_outside(reasons: Mapping[str, int]) -> str:
     if not reasons:
         return "-"
     ranked = sorted(reasons.items(), key=lambda item: -item[1])
-    parts = [f"{rows:,} {reason}" for reason, rows in ranked[:MOST_REASONS]]
+    counts = [f"{rows:,} {reason}" for reason, rows in ranked[:MOST_REASONS]]
     others = sum(rows for _, rows in ranked[MOST_REASONS:])
-    parts += [f"{others:,} for other reasons"] if others else []
-    return f"{sum(reasons.values()):,}, beyond what the judge knows: {', '.join(parts)}"
+    counts += [f"{others:,} for other reasons"] if others else []
+    return f"{sum(reasons.values()):,}, beyond what the judge knows: {', '.join(counts)}"
 
 
 def not_judged(left_out: Mapping[str, int]) -> str:
     """What is not part of an answer: `reasoning (214 characters), remarks (19 characters)`."""
     return ", ".join(f"{part} ({characters:,} characters)" for part, characters in left_out.items())
-
-
-class _Estimate(Protocol):
-    @property
-    def value(self) -> float | None: ...
-    @property
-    def low(self) -> float | None: ...
-    @property
-    def high(self) -> float | None: ...
-
-
-def interval(found: _Estimate | None, shown: Callable[[float | None], str] = percent) -> str:
-    """An estimate with its interval; `-` for none."""
-    return "-" if found is None else bracketed(found.value, (found.low, found.high), shown)
 
 
 def clipped(text: str | None, most: int) -> str:

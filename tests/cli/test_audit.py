@@ -42,7 +42,7 @@ def test_the_starter_prints_and_writes_what_it_found(audit):
     assert "judging" in err
     record = json.loads(Path("out/audit.json").read_text(encoding="utf-8"))
     assert [family["name"] for family in record["families"]] == ["negated", "cut-off reasoning", "case"]
-    assert record["plain"]["trials"] == 48
+    assert record["plain"]["accuracy"]["n"] == 48
     assert record["signature"]["settings"]["model"].startswith("starter")
     failures = read_rows("out/audit_failures.jsonl")
     counted = sum(sum(family["failed_patterns"].values()) for family in record["families"])

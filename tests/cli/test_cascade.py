@@ -86,7 +86,7 @@ def test_calibrate_and_score(run) -> None:
     assert lines[0].startswith("calibrated on 500 labelled rows to 500 questions in labelled.jsonl; ")
     assert "promise: at least 95% of the rows decided before the last stage agree with human labels," in lines
     assert any(line.startswith("containment correct 500 >= 1 ") for line in lines)
-    assert "note: exact_match decides nothing: leave it out, or lower --target_agreement" in lines
+    assert "note: exact_match decides nothing: leave it out, or lower target_agreement" in lines
     assert any(line.startswith("note: containment judges nothing incorrect: 0.7") for line in lines)
     assert any(line.startswith("Oracle the rest ") for line in lines)
     plan = json.loads(Path("cascade.json").read_text())
@@ -260,7 +260,7 @@ def test_bad_input_is_told_in_a_sentence(refused: Refused) -> None:
         ("--limit 20", "there are 20 labelled questions"),
         ("--target_agreement 0.999", "needs at least 2995"),
         ("--target_agreement 95", "the target is 95.0"),
-        ("--map label=", "has a label; name its column with --map label=COLUMN"),
+        ("--map label=", "has a label; name its column (label=COLUMN)"),
         ("-o nowhere/cascade.json", "there is no folder for nowhere"),
         ("-o .", "is a folder; a file for the cascade was expected"),
         ("--calibration nowhere.jsonl", "nowhere.jsonl"),

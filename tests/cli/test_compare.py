@@ -68,7 +68,8 @@ def test_two_models(compare):
     assert "judge  RegexJudge: RegexJudge containment" in out
     found = json.loads(Path("c/compare.json").read_text())
     (pair,) = found["models"][0]["pairs"]
-    assert (pair["first"], pair["second"], pair["only_first"], pair["significant"]) == ("a", "b", 15, True)
+    assert (pair["first"], pair["second"], pair["significant"]) == ("a", "b", True)
+    assert pair["difference"]["only_first"] == 15
     assert [each["folder"] for each in found["runs"]] == ["a", "b"]
     records = [json.loads(each) for each in Path("c/disagreements.jsonl").read_text().splitlines()]
     assert len(records) == 17
@@ -84,8 +85,8 @@ def test_the_models_of_a_column_judged_by_two(compare):
     assert "Accuracy by human labels" in out
     assert "part, whole" in out
     (pair,) = found["judges"]["pairs"]
-    told = pair["dispute"]
-    assert told["first_right"] + told["second_right"] == pair["only_first"] + pair["only_second"] > 0
+    dispute = pair["dispute"]
+    assert dispute["only_first"] + dispute["only_second"] == pair["only_first"] + pair["only_second"] > 0
     assert 0 < pair["kappa"]["value"] < 1
 
 
@@ -104,7 +105,7 @@ def test_the_same_answers_in_another_order_are_no_other_model(compare):
     Path("half.jsonl").write_text("".join(f"{each}\n" for each in lines[::2]))
     out = compare(score(EXAMPLES, "one"), score("turned.jsonl", "two"))
     assert f"{len(lines)} answers to 49 questions, 0 with different labels" in out
-    assert "note: one, two are of the same judge on the same answers: there is nothing to compare" in out
+    assert "note: one, two are of the same judge on the same answers: they only show how far" in out
     assert "better than" not in out
     assert "all 49 answers of half are in one, too, by the same judge" in compare("one", score("half.jsonl", "half"))
     assert "Accuracy by RegexJudge" in compare("one", "two", "--what", "models")

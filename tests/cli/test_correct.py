@@ -81,7 +81,7 @@ def test_labels_of_the_run_suffice(tmp_path: Path, capsys: pytest.CaptureFixture
 
 def test_what_is_missing_is_said(run: str, labels: str, refused: Refused) -> None:
     for flags, sentence in [
-        ([], "holds no labels; give a file of labels with --labels"),
+        ([], "holds no labels; give a file of labels, or make one"),
         (["--labels", "missing.jsonl"], "missing.jsonl does not exist"),
         (["--labels", "README.md"], r"README.md is neither .*; give .* a name that ends with \.csv"),
         (["--confidence", "95", "--labels", "LABELS"], "the confidence is 95.0"),
@@ -182,7 +182,7 @@ def test_what_can_not_be_labelled_is_said(tmp_path: Path, run: str, capsys: pyte
         label_command.main([str(tmp_path), *file])
     with pytest.raises(InputError, match="needs more labels than the 400 rows"):
         label_command.main([run, *file, "--width", "0.01"])
-    with pytest.raises(InputError, match="made with --no_texts"):
+    with pytest.raises(InputError, match="made without texts"):
         label_command.main([str(saved_run(tmp_path / "bare", ROWS, texts=False)), *file])
     for flags in (["-n", "0"], ["-n", "5", "--width", "0.1"], ["--strategy", "best"]):
         with pytest.raises(SystemExit) as end:

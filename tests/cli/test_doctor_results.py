@@ -109,7 +109,7 @@ def test_figures_are_counted_again(
     out: Path, answers: Path, command: Callable[..., tuple[int, str, str]], complaint: Callable[..., str]
 ) -> None:
     record = json.loads((out / "run.json").read_text())
-    record["summary"]["accuracy"] = 0.99
+    record["summary"]["accuracy"]["value"] = 0.99
     (out / "run.json").write_text(json.dumps(record))
     message = "run.json says accuracy 0.99, and the verdicts give 1.0"
     status, _, err = command("doctor", out)

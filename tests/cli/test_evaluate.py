@@ -48,7 +48,7 @@ def test_judges_side_by_side(run):
     record = found("out")
     assert [judge["name"] for judge in record["judges"]] == ["starter", "containment", "token_f1"]
     assert record["rows"] == sum("label" in row for row in ROWS)
-    accuracy = record["judges"][0]["estimates"]["accuracy"]
+    accuracy = record["judges"][0]["agreement"]["accuracy"]
     assert accuracy["low"] < accuracy["value"] < accuracy["high"]
     assert f"{accuracy['value']:.1%}" in printed and "against starter" in printed and "By length" in printed
     assert {path.name for path in Path("out").iterdir()} == {
@@ -90,7 +90,7 @@ def test_saved_results_are_read(run):
     record = found()
     assert [judge["name"] for judge in record["judges"]] == ["one", "two"]
     agreement = json.loads(Path("one/run.json").read_text(encoding="utf-8"))["summary"]["agreement"]
-    assert record["judges"][0]["estimates"]["accuracy"]["value"] == pytest.approx(agreement["accuracy"])
+    assert record["judges"][0]["agreement"]["accuracy"]["value"] == pytest.approx(agreement["accuracy"]["value"])
     run(EXAMPLES, "two", *QUICK)
     assert [judge["name"] for judge in found()["judges"]] == ["containment", "two"]
 
@@ -124,7 +124,7 @@ def test_labels_columns_and_a_teacher_from_another_file(run):
     )
     record = found()
     assert {part["level"] for part in record["slices"] if part["kind"] == "who"} == {"w0", "w1"}
-    assert record["teacher"][0]["teacher_wrong"] == sum(
+    assert record["teacher"][0]["repeated"]["n"] == sum(
         row["label"] != i % 2 for i, row in enumerate(ROWS) if "label" in row
     )
     assert "The teacher's errors" in printed
@@ -189,7 +189,7 @@ def test_mistakes_are_told_in_a_sentence(refused: Refused):
     for arguments, said in [
         (["none.jsonl"], "none.jsonl"),
         ([str(EXAMPLES), "--judge", "contaiment"], "there is no judge 'contaiment'; did you mean containment"),
-        ([str(EXAMPLES), "--by", "taks"], "no row has a column 'taks' for --by"),
+        ([str(EXAMPLES), "--by", "taks"], "no row has a column 'taks'"),
         ([str(EXAMPLES), "--teacher", "gpt"], "neither a saved run nor a column"),
         ([str(EXAMPLES), "--judge", "containment", "--threshold", "7"], "on another scale"),
         ([str(EXAMPLES), "--min_precision", "2"], "min_precision is 2"),

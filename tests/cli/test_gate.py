@@ -90,7 +90,7 @@ def test_what_is_refused(command: Command, complaint: Callable[..., str], subtes
         ([out, "--min_rows", 0], 1, "min_rows is 0"),
         ([out, "--baseline", scores, "--max_drop", 7], 1, "max_drop is 7.0"),
         ([out, "--min_agreement", 0.5], 1, "out has no human labels"),
-        ([scores, "--min_accuracy", 0.5], 1, "gives scores without labels; ask for --min_score"),
+        ([scores, "--min_accuracy", 0.5], 1, "gives scores without labels; set min_score instead"),
         (["nowhere", "--min_accuracy", 0.5], 1, "nowhere is not there"),
         (["two", "--baseline", out], 1, "the baseline out has no result a; it is a single one."),
         ([out, "--baseline", out], 1, "given twice"),

@@ -68,7 +68,7 @@ def test_both_scores_stand_side_by_side(command: Command) -> None:
         ("choice", 1.0, 0),
     ]
     tables = json.loads(Path("out/harness.json").read_text())
-    assert [(line["name"], line["only_ours"], line["only_theirs"]) for line in tables["lines"]] == [
+    assert [(line["name"], line["only_judge"], line["only_tool"]) for line in tables["lines"]] == [
         *[("includes", 0, 0), ("model_graded_qa", 2, 0), ("choice", 0, 1)],
     ]
 
@@ -88,7 +88,7 @@ def test_references_that_may_be_wrong_are_listed(command: Command) -> None:
     status, out, _ = command("score", "a", "b", "c", *BY_WORDS, "--output_dir", "out")
     assert status == 0
     assert "The reference may be wrong: 2 questions (several models agree against it: 2, several answers of" in out
-    assert "2 answers of 2 models say the same; 1 of 3 answers are judged correct" in out
+    assert "2 answers of 2 models agree; 1 of 3 answers are judged correct" in out
     doubted = read_rows(Path("out/doubted_references.jsonl"))
     assert [(row["references"], row["answer"], row["models"]) for row in doubted] == [
         (["Buzz Aldrin"], "It was Neil Armstrong", ["a", "b"]),
@@ -142,13 +142,13 @@ def test_disagreements_are_shown_and_there_is_a_page(command: Command) -> None:
     status, out, _ = command("score", "samples.jsonl", *BY_WORDS, "--output_dir", "out")
     assert status == 0
     assert "The tool and the judge differ on 8 answers:" in out
-    shown = [line.strip() for line in out.splitlines() if "; theirs: " in line and "judged" in line]
+    shown = [line.strip() for line in out.splitlines() if "; the tool: " in line and "judged" in line]
     assert shown == [
-        "0: judged correct (1.000); theirs: exact 0",
-        "4: judged incorrect (0.000); theirs: exact 1, f1 1",
-        "1: judged correct (1.000); theirs: exact 0, f1 0",
-        "5: judged incorrect (0.000); theirs: exact 1, f1 1",
-        "2: judged correct (1.000); theirs: exact 0, f1 0",
+        "0: judged correct (1.000); the tool: exact 0",
+        "4: judged incorrect (0.000); the tool: exact 1, f1 1",
+        "1: judged correct (1.000); the tool: exact 0, f1 0",
+        "5: judged incorrect (0.000); the tool: exact 1, f1 1",
+        "2: judged correct (1.000); the tool: exact 0, f1 0",
     ]
     assert "question   Capital 0?" in out
     assert "(3 more: bert-judge show out --theirs)" in out

@@ -59,7 +59,7 @@ def test_labels_of_another_file(results: Path, tmp_path: Path):
     run, page = str(results / "containment"), str(tmp_path / "r.html")
     assert main([run, "-o", page, "--labels", str(labels), "--map", "label=human", "--quiet"]) == 0
     found = json.loads((tmp_path / "r.json").read_text())
-    assert (found["gold"]["rows"], found["labels"]) == (10, str(labels))
+    assert (found["gold"]["n"], found["labels"]) == (10, str(labels))
     right = sum(1 - row["label"] for row in rows) / 10
     assert found["gold"]["value"] == right
 

@@ -441,7 +441,7 @@ def edited_record() -> Outcome:
     whole()
     finished()
     record = json.loads(Path("out/run.json").read_text())
-    record["summary"]["accuracy"] = 0.99
+    record["summary"]["accuracy"]["value"] = 0.99
     Path("out/run.json").write_text(json.dumps(record))
     done = ran("doctor", "out")
     assert done.returncode == 1

@@ -16,8 +16,16 @@ from bert_judge.judges import Judge
 from bert_judge.judges.cascade import Cascade, CascadePlan, Certificate, Stage
 from bert_judge.judges.naming import read_judges
 from bert_judge.records import JudgeInfo, Row, Sample, Signature, Verdict
-from bert_judge.studies.calibrate import CascadeResult, calibrate_cascade, early_agreement, stage_counts
-from bert_judge.studies.thresholds import CascadeSettings, Labelled, find_thresholds, labelled
+from bert_judge.studies.cascade import (
+    CascadeResult,
+    CascadeSettings,
+    Labelled,
+    calibrate_cascade,
+    early_agreement,
+    find_thresholds,
+    labelled,
+    stage_counts,
+)
 from conftest import Refused
 from streams import CountedStream
 
@@ -311,7 +319,7 @@ def test_thresholds_are_found_and_keep_what_they_promise(load) -> None:
     early = [(v.label, s.gold) for v, s in zip(verdicts, fresh, strict=True) if v.details["stage"] != f"{READER}-3"]
     assert len(early) > 1000
     assert sum(a == b for a, b in early) / len(early) >= 0.9
-    first, second = result.found.stages
+    first, second = result.thresholds.stages
     assert (first.asked, second.asked) == (1500, 1500 - first.decided)
     assert second.high.reached == second.asked
     assert result.seconds.keys() == {READER, f"{READER}-2"}  # the last one need not be asked
@@ -320,7 +328,7 @@ def test_thresholds_are_found_and_keep_what_they_promise(load) -> None:
 def test_a_stage_without_a_certificate_decides_nothing() -> None:
     rows = drawn(1200, 3, sharp=1.5)
     result = calibrated(rows, [judge(0), judge(1), judge(1)], target_agreement=0.95)
-    first, second = result.found.stages
+    first, second = result.thresholds.stages
     assert first.decided > 0
     assert (second.high.certificate, second.low.certificate, second.decided) == (None, None, 0)
     target, share = second.high.reachable or (0, 0)
@@ -419,10 +427,10 @@ def test_rows_of_one_question_do_not_count_twice() -> None:
 def test_stages_on_questions_of_their_own() -> None:
     settings = {"target_agreement": 0.85, "split_stages": True}
     result = calibrated(drawn(1000, 6), [judge(0), judge(1), judge(1)], **settings)
-    first, second = result.found.stages
+    first, second = result.thresholds.stages
     assert (first.asked, first.high.reached) == (1000, 500)
     assert second.high.reached == second.asked < 500
-    assert len(result.found.through) == 500
+    assert len(result.thresholds.through) == 500
 
 
 def test_agreement_with_the_last_stage_needs_no_labels() -> None:
@@ -489,5 +497,5 @@ def test_what_is_reachable_is_so() -> None:
     said = refusal(rows, target_agreement=0.99)
     reachable = int(said.split("the most that could be is ")[1].split("%")[0]) / 100
     result: CascadeResult = calibrated(rows, target_agreement=reachable)
-    assert result.found.stages[0].decided > 0
+    assert result.thresholds.stages[0].decided > 0
     assert "can be certified for no stage" in refusal(rows, target_agreement=reachable + 0.01)

@@ -11,8 +11,8 @@ import pytest
 from scipy.stats import beta
 
 from bert_judge.errors import InputError
+from bert_judge.measures import Estimate
 from bert_judge.measures.corrected import (
-    AccuracyEstimate,
     LabelledSample,
     corrected,
     labels_only,
@@ -180,8 +180,8 @@ DRAWS = 80
 CELLS = list(product((0.7, 0.8, 0.9, 0.95), (0.02, 0.08), (0.02, 0.08)))
 
 
-def misses(found: list[AccuracyEstimate | None], truth: float) -> int:
-    return sum(each is None or not each.low <= truth <= each.high for each in found)
+def misses(estimates: list[Estimate | None], truth: float) -> int:
+    return sum(each is None or not each.low <= truth <= each.high for each in estimates)
 
 
 @pytest.mark.parametrize("labels", [100, 300, 1000])

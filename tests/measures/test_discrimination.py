@@ -118,8 +118,8 @@ def test_a_thin_curve_keeps_its_ends_and_its_area():
 
 def test_bins_of_reliability_hold_their_rows():
     low, high = reliability([0.05, 0.15, 0.95, 1.0], [0, 1, 1, 1], bins=2)
-    assert (low.low, low.high, low.rows, low.mean_score, low.right) == (0.0, 0.5, 2, pytest.approx(0.1), 0.5)
-    assert (high.rows, high.mean_score, high.right) == (2, pytest.approx(0.975), 1.0)
+    assert (low.low, low.high, low.rows, low.mean_score, low.right.value) == (0.0, 0.5, 2, pytest.approx(0.1), 0.5)
+    assert (high.rows, high.mean_score, high.right.value) == (2, pytest.approx(0.975), 1.0)
 
 
 def test_wrong_input_is_told_in_a_sentence() -> None:

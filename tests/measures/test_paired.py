@@ -13,16 +13,16 @@ from statsmodels.stats.contingency_tables import mcnemar as their_mcnemar
 from statsmodels.stats.multitest import multipletests
 
 from bert_judge.errors import InputError
-from bert_judge.measures.paired import FEW, Differences, holm, mcnemar
-from bert_judge.measures.resampling import bootstrap_interval
+from bert_judge.measures.estimates import bootstrap_interval
+from bert_judge.measures.paired import FEW, Difference, PairedSums, holm, mcnemar
 
 labels = st.lists(st.tuples(st.integers(0, 1), st.integers(0, 1)), min_size=1, max_size=60)
 
 
-def counted(only_first: int, only_second: int, same: int) -> Differences:
+def counted(only_first: int, only_second: int, same: int) -> PairedSums:
     first = [1] * only_first + [0] * only_second + [1] * same
     second = [0] * only_first + [1] * only_second + [1] * same
-    return Differences.of(first, second)
+    return PairedSums.of(first, second)
 
 
 def drawn(questions: int, answers: int, rates: tuple[float, float], seed: int, spread: float = 1.5) -> tuple:
@@ -50,15 +50,15 @@ def test_mcnemar_is_statsmodels_and_the_sign_flip_of_single_rows() -> None:
 def test_the_sign_flip_of_questions_is_the_permutation_test_of_scipy() -> None:
     for seed in range(4):
         first, second, clusters = drawn(12, 4, (0.5, 0.7), seed)
-        sums = Differences.of(first, second, clusters).sums
+        sums = PairedSums.of(first, second, clusters).sums
         theirs = stats.permutation_test((sums,), np.sum, permutation_type="samples", n_resamples=2**13)
-        assert Differences.of(first, second, clusters).p_value() == pytest.approx(theirs.pvalue, abs=1e-9)
+        assert PairedSums.of(first, second, clusters).p_value() == pytest.approx(theirs.pvalue, abs=1e-9)
 
 
 def test_repeated_answers_are_no_further_evidence() -> None:
     first, second = [1, 1, 1, 0, 1, 1, 1, 0], [0, 0, 0, 0, 1, 1, 0, 1]
-    once = Differences.of(first, second)
-    often = Differences.of(first * 5, second * 5, list(range(8)) * 5)
+    once = PairedSums.of(first, second)
+    often = PairedSums.of(first * 5, second * 5, list(range(8)) * 5)
     assert often.p_value() == pytest.approx(once.p_value())
     assert often.standard_error == pytest.approx(once.standard_error)
     assert mcnemar(20, 5) < 0.01 < once.p_value()
@@ -67,7 +67,7 @@ def test_repeated_answers_are_no_further_evidence() -> None:
 def test_scores_have_the_paired_t_test() -> None:
     chance = np.random.default_rng(1)
     first, second = chance.random(40), chance.random(40) + 0.1
-    data = Differences.of(first, second)
+    data = PairedSums.of(first, second)
     assert data.p_value() == pytest.approx(stats.ttest_rel(second, first).pvalue, rel=1e-9)
     assert data.standard_error == pytest.approx(stats.sem(second - first))
     assert data.mean == pytest.approx((second - first).mean())
@@ -89,7 +89,7 @@ def test_the_interval_is_the_bootstrap_of_rows() -> None:
     first, second, clusters = drawn(80, 3, (0.5, 0.6), 5)
     difference = second - first
     expected = bootstrap_interval(lambda w: float(w @ difference / w.sum()), clusters, resamples=300, seed=2)
-    assert Differences.of(first, second, clusters).interval(resamples=300, seed=2) == pytest.approx(expected)
+    assert PairedSums.of(first, second, clusters).interval(resamples=300, seed=2) == pytest.approx(expected)
 
 
 def test_the_interval_is_near_scipys() -> None:
@@ -97,7 +97,7 @@ def test_the_interval_is_near_scipys() -> None:
     theirs = stats.bootstrap(
         (first, second), lambda a, b, axis: (b - a).mean(axis), paired=True, method="percentile", rng=1
     ).confidence_interval
-    assert Differences.of(first, second).interval() == pytest.approx((theirs.low, theirs.high), abs=0.006)
+    assert PairedSums.of(first, second).interval() == pytest.approx((theirs.low, theirs.high), abs=0.006)
 
 
 def test_few_flips_have_the_interval_of_bonett_and_price() -> None:
@@ -106,7 +106,7 @@ def test_few_flips_have_the_interval_of_bonett_and_price() -> None:
         mean = (two - one) / (rows + 2)
         half = stats.t.ppf(0.975, rows + 1) * math.sqrt(((one + two + 2) / (rows + 2) - mean**2) / (rows + 2))
         low, high = data.interval() or (0, 0)
-        assert data.counted
+        assert data.varies_little
         assert (low, high) == pytest.approx((mean - half, mean + half), rel=0.02)
         assert low < data.mean < high
 
@@ -114,14 +114,14 @@ def test_few_flips_have_the_interval_of_bonett_and_price() -> None:
 def test_differences_that_hardly_vary_have_an_interval() -> None:
     """The bootstrap of 40 rows that all changed is [-1, -1]; with repeated questions, each of them counts once."""
     for clusters in (40, 400):
-        all_fell = Differences.of([1] * clusters, [0] * clusters)
+        all_fell = PairedSums.of([1] * clusters, [0] * clusters)
         low, high = all_fell.interval() or (0, 0)
         assert low == -1 and -1 + 1 / clusters < high < -1 + 8 / clusters
-        turned = Differences.of([0] * clusters, [1] * clusters).interval()
+        turned = PairedSums.of([0] * clusters, [1] * clusters).interval()
         assert turned == pytest.approx((-high, -low))
     for most in (-1, 0, 1):
         once, often = (
-            Differences.of(*([first] * 40 * times for first in pair), [i % 40 for i in range(40 * times)]).interval()
+            PairedSums.of(*([first] * 40 * times for first in pair), [i % 40 for i in range(40 * times)]).interval()
             for times, pair in ((1, (max(0, -most), max(0, most))), (20, (max(0, -most), max(0, most))))
         )
         assert once == pytest.approx(often)
@@ -135,7 +135,7 @@ def test_one_row_that_did_not_change_with_the_others() -> None:
 
 def test_scores_without_variance_have_no_interval() -> None:
     for shift in (0.0, 0.25):
-        assert Differences.of([0.5] * 50, [0.5 + shift] * 50).interval() is None
+        assert PairedSums.of([0.5] * 50, [0.5 + shift] * 50).interval() is None
 
 
 @pytest.mark.parametrize("case", ["even", "apart", "repeated", "few", "ten"])
@@ -150,7 +150,7 @@ def test_intervals_cover_and_tests_keep_their_level(case: str) -> None:
     }[case]
     truth, covered, found = rates[1] - rates[0], 0, 0
     for seed in range(200):
-        data = Differences.of(*drawn(questions, answers, rates, seed))
+        data = PairedSums.of(*drawn(questions, answers, rates, seed))
         low, high = data.interval(resamples=200) or (1, -1)
         covered += low <= truth <= high
         found += data.p_value() < 0.05
@@ -164,7 +164,7 @@ def test_intervals_cover_and_tests_keep_their_level(case: str) -> None:
 def test_what_holds_for_any_labels(pairs: list[tuple[int, int]], clusters: int) -> None:
     first, second = zip(*pairs, strict=True)
     names = [place % clusters for place in range(len(pairs))]
-    data, turned = Differences.of(first, second, names), Differences.of(second, first, names)
+    data, turned = PairedSums.of(first, second, names), PairedSums.of(second, first, names)
     low, high = data.interval(resamples=100) or (0, 0)
     assert -1 <= low <= high <= 1
     assert data.mean == pytest.approx(-turned.mean)
@@ -172,13 +172,26 @@ def test_what_holds_for_any_labels(pairs: list[tuple[int, int]], clusters: int) 
     assert 0 < data.p_value() <= 1
 
 
+def test_a_difference_is_that_of_the_sums() -> None:
+    first, second, clusters = drawn(80, 3, (0.5, 0.6), 5)
+    paired, difference = PairedSums.of(first, second, clusters), Difference.of(first, second, clusters)
+    assert difference.estimate.interval == paired.interval()
+    assert (difference.estimate.value, difference.p_value) == (paired.mean, paired.p_value())
+    assert difference.value == pytest.approx(paired.mean)
+    assert (difference.rows, difference.questions, difference.estimate.method) == (240, 80, "paired bootstrap")
+    assert difference.only_second - difference.only_first == round(240 * paired.mean)
+    few = Difference.of([1, 1, 0], [1, 0, 0])
+    assert (few.first_mean, few.second_mean, few.only_first, few.only_second) == (2 / 3, 1 / 3, 1, 0)
+    assert few.estimate.method == "Bonett and Price, as the differences vary little"
+
+
 # ------------------------------------------------------------------------------------------------------------- refused
 
 
 def test_one_question_says_nothing() -> None:
-    scores = Differences.of([0.2, 0.3], [0.4, 0.6], ["q", "q"])
+    scores = PairedSums.of([0.2, 0.3], [0.4, 0.6], ["q", "q"])
     assert (scores.interval(), scores.p_value()) == (None, 1.0)
-    assert Differences.of([0, 0], [1, 1], ["q", "q"]).p_value() == 1.0
+    assert PairedSums.of([0, 0], [1, 1], ["q", "q"]).p_value() == 1.0
 
 
 def test_settings_are_refused() -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from bert_judge.measures.corrected import AccuracyEstimate
+from bert_judge.measures import Estimate
 from bert_judge.records import Signature
 from bert_judge.report.document import BarCell, Chart, Document, Example, Examples, Facts, Table
-from bert_judge.wording import bracketed, clipped, code, duration, escaped, interval, number, p_value, percent, points
+from bert_judge.wording import clipped, code, duration, escaped, interval, number, p_value, percent, points
 
-TABLE = Table("Scores", ["judge", "rows"], [["a_b", "10"], ["c", BarCell("2", (0.2, 0.1, 0.3))]], "below", of="x|y")
+TABLE = Table(
+    "Scores", ["judge", "rows"], [["a_b", "10"], ["c", BarCell("2", Estimate(0.2, 0.1, 0.3))]], "below", of="x|y"
+)
 
 
 def test_a_table_is_aligned_on_the_terminal_and_escaped_in_markdown():
@@ -22,9 +24,9 @@ def test_a_table_is_aligned_on_the_terminal_and_escaped_in_markdown():
 
 def test_a_document_in_both_forms():
     judge = Signature.make("Judge", model="m", threshold=0.5)
-    found = Document("All *of* it", ["Two rows.", TABLE, Chart("curve", file="c.svg")], ["a <note>"], [("j", judge)])
-    assert found.text() == f"Two rows.\n\n{TABLE.text()}\n\njudge  j: Judge m\n\nnote: a <note>"
-    assert found.markdown() == (
+    document = Document("All *of* it", ["Two rows.", TABLE, Chart("curve", file="c.svg")], ["a <note>"], [("j", judge)])
+    assert document.text() == f"Two rows.\n\n{TABLE.text()}\n\njudge  j: Judge m\n\nnote: a <note>"
+    assert document.markdown() == (
         "# All \\*of\\* it\n\n- a \\<note\\>\n\nTwo rows.\n\n"
         f"{TABLE.markdown()}\n\n![curve](c.svg)\n\n## Signatures\n\n- j: `Judge|model:m|threshold:0.5`\n"
     )
@@ -33,15 +35,15 @@ def test_a_document_in_both_forms():
 
 
 def test_examples_are_short_on_the_terminal_and_data_in_markdown():
-    each = Example("score 1", [("question", None), ("candidate", "`a`\t<b> \x1b[31m" + "x" * 500)])
-    shown = Examples("Where it fails", [each] * 4, total=9, most=1, more="{:,} more there")
+    example = Example("score 1", [("question", None), ("candidate", "`a`\t<b> \x1b[31m" + "x" * 500)])
+    shown = Examples("Where it fails", [example] * 4, total=9, most=1, more="{:,} more there")
     lines = shown.text().splitlines()
     assert lines[:3] == ["Where it fails:", "  score 1", "    question   (no text)"]
     assert lines[3].startswith("    candidate  `a` <b> [31mx") and len(lines[3]) < 140 and "\x1b" not in shown.text()
     assert lines[4:] == ["  (8 more there)"]
     text = shown.markdown()
     assert text.count("\n    - candidate: `` `a`\\t<b> \\x1b[31mx") == 4 and "\n4. score 1\n" in text
-    assert Examples("In files alone", [each]).text() == ""
+    assert Examples("In files alone", [example]).text() == ""
 
 
 def test_no_text_ends_the_code_that_it_stands_in():
@@ -58,9 +60,11 @@ def test_numbers():
     assert (p_value(0.00001), p_value(0.0365), duration(4.94), duration(720), duration(11_160)) == (
         *("< 0.0001", "0.0365", "4.9 s", "12.0 min", "3.1 h"),
     )
-    assert interval(AccuracyEstimate(2 / 3, 0.208, 0.939, "Wilson")) == "66.7% [20.8, 93.9]"
-    assert (bracketed(0.5, (0.25, 0.75), number), bracketed(0.5, None), interval(None)) == (
-        "0.500 [0.250, 0.750]",
-        "50.0%",
-        "-",
-    )
+    for estimate, form, expected in [
+        (Estimate(2 / 3, 0.208, 0.939, 3, "Wilson interval"), percent, "66.7% [20.8, 93.9]"),
+        (Estimate(0.5, 0.25, 0.75), number, "0.500 [0.250, 0.750]"),
+        (Estimate(0.5), percent, "50.0%"),
+        (Estimate(None), percent, "-"),
+        (None, number, "-"),
+    ]:
+        assert interval(estimate, form) == expected

@@ -13,7 +13,7 @@ from bert_judge import Sample
 from bert_judge.errors import InputError
 from bert_judge.records import Signature
 from bert_judge.report import find_runs, left_out
-from bert_judge.report.figures import find_figures
+from bert_judge.report.sections import make_report
 from bert_judge.studies.labels import read_labels
 from bert_judge.studies.table import VerdictTable, collect
 
@@ -51,7 +51,7 @@ def test_two_thresholds_of_one_judge_are_told_apart(tmp_path: Path):
         make_run(tmp_path / "c", THREE, says(0.9, 0.2, 0.1), LARGE),
     ]
     kinds = ["BERTJudge starter, threshold 0.5", "BERTJudge starter, threshold 0.9", "BERTJudge large"]
-    assert [judge.kind for judge in find_figures(collect(runs)).judges] == kinds
+    assert [judge.kind for judge in make_report(collect(runs)).data("judges")] == kinds
     twice = [*runs, make_run(tmp_path / "d", answers("Bonn"), says(0.4), sha="2" * 64)]
     table = collect(twice)  # a judge on two inputs, so columns are called as what they are
     assert [judge.name for judge in table.judges] == kinds
@@ -75,7 +75,7 @@ def test_answers_that_two_runs_of_one_judge_hold_count_once(tmp_path: Path):
     table = collect([half, full])
     assert scores(table) == [[0.9, 0.8, 0.1, 1]]
     assert [row.gold for row in table.rows] == [1, 0, None, None]  # a label that only the later run has is kept
-    (judge,) = find_figures(table).judges
+    (judge,) = make_report(table).data("judges")
     assert (judge.judged, judge.rows) == (4, 4)
     told = f"2 of the 4 answers of {full.folder} are those of {half.folder}, by the same judge: they are counted once."
     assert table.notes == [told]
@@ -124,7 +124,7 @@ def test_other_rows_stand_below_and_are_told(tmp_path: Path):
     second = make_run(tmp_path / "b", answers("Bern", "Oslo"), says(0.5, 0.6), LARGE, sha="2" * 64)
     table = collect([first, second])
     assert scores(table) == [[0.9, 0.2, 0.1, None, None], [None, None, None, 0.5, 0.6]]
-    assert find_figures(table).notes == ["a judged 3 of the 5 answers.", "b judged 2 of the 5 answers."]
+    assert make_report(table).notes == ["a judged 3 of the 5 answers.", "b judged 2 of the 5 answers."]
 
 
 def test_runs_without_texts_are_matched_by_id_on_the_same_input(tmp_path: Path):
@@ -135,7 +135,7 @@ def test_runs_without_texts_are_matched_by_id_on_the_same_input(tmp_path: Path):
     assert scores(table) == [[0.9, 0.2, 0.1], [0.5, 0.4, 0.3]]
     assert [row.candidate for row in table.rows] == ["Paris", "London", "Rome"]
     assert len(collect([bare, other]).rows) == 6
-    assert "--no_texts" in find_figures(collect([bare])).notes[0]
+    assert "without texts" in make_report(collect([bare])).notes[0]
 
 
 def test_task_and_model_of_candidates_are_in_their_path(tmp_path: Path):

@@ -20,7 +20,7 @@ from bert_judge.errors import OutputError
 from bert_judge.reading import match
 from bert_judge.records import Signature, Verdict
 from bert_judge.report import write_report
-from bert_judge.report.packing import CHUNK
+from bert_judge.report.rows import CHUNK
 
 HOSTILE = "</script><script>alert(1)</script><!-- <img src=x onerror=alert(2)> ${title} & \u2028"
 
@@ -88,12 +88,9 @@ def test_explanation_details_and_what_was_cut_are_there(written: Callable[..., P
     verdict = Verdict(0.25, 0, "too short", 0, {"candidate": 9}, details, outside="in German")
     page = written(answers("a", "b", "c"), [verdict, Verdict(0.5, 1, matched_reference=0), Verdict(0.5, 1)])
     shares = "none of the reference's words, although it is judged correct"
-    assert read(page, "texts-0")["said"] == [
-        [
-            ["too short", 0, {"candidate": 9}, {**details, "logit": -1.2346}, "", 0, "in German", ""],
-            ["", 0, 0, 0, shares, 0, "", ""],
-            0,
-        ]
+    first = {"explanation": "too short", "matched": 0, "truncated": {"candidate": 9}, "outside": "in German"}
+    assert read(page, "texts-0")["verdicts"] == [
+        [{**first, "details": {**details, "logit": -1.2346}}, {"matched": 0, "shares": shares}, 0]
     ]
     assert read(page, "columns")["cut"] == read(page, "columns")["outside"] == ["1  "]
 
@@ -158,9 +155,11 @@ def test_the_page_tells_the_figures_without_a_script(tmp_path: Path):
 
 def test_markdown_and_json_have_the_same_figures(tmp_path: Path):
     run = make_run(tmp_path / "out", answers("a", "b", golds="10"), says(0.9, 0.8))
-    found = write_report([run], tmp_path / "r.html")
+    report = write_report([run], tmp_path / "r.html")
     text, record = (tmp_path / "r.md").read_text(), json.loads((tmp_path / "r.json").read_text())
-    assert found.judges[0].agreement.share.value == record["judges"][0]["agreement"]["share"]["value"] == 0.5
+    (agreement,) = report.data("agreement")
+    assert agreement.agreement.accuracy.value == record["agreement"][0]["agreement"]["accuracy"]["value"] == 0.5
+    assert record["judges"][0]["right"]["value"] == 1.0
     assert "| agreement with human labels | 50.0% [5.5, 94.5] |" in text
     assert "bert-judge score 'my answers.jsonl'" in text
     assert "95 % intervals, by question where questions have several answers" in text

@@ -278,25 +278,25 @@ def test_a_rewording_of_a_wrong_value_is_none_of_the_right_ones():
 
 def test_a_judge_that_accepts_everything(lexical: Audit):
     audit = assess_trials(TRIALS, Always(1))
-    assert {family.rate for family in audit.families} == {1.0}
-    assert (audit.plain.accuracy, audit.plain.right_accepted, audit.plain.wrong_rejected) == (0.5, 1.0, 0.0)
+    assert {family.rate.value for family in audit.families} == {1.0}
+    assert (audit.plain.accuracy.value, audit.plain.right_accepted, audit.plain.wrong_rejected) == (0.5, 1.0, 0.0)
     failed = Counter(outcome.trial.family for outcome in audit.failures)
     assert failed == {PLAIN: 2 * len(ITEMS)} | {name: len(of(name)) for name in ATTACKS}
 
 
 def test_a_judge_that_rejects_everything_passes_all_but_the_plain_answers():
     audit = assess_trials(TRIALS, Always(0))
-    assert {family.rate for family in audit.families if family.kind == "attack"} == {0.0}
-    assert {family.rate for family in audit.families if family.kind == "invariance"} == {1.0}
+    assert {family.rate.value for family in audit.families if family.kind == "attack"} == {0.0}
+    assert {family.rate.value for family in audit.families if family.kind == "invariance"} == {1.0}
     assert Gate(max_accept=0, min_kept=1).misses(audit) == []
     assert Gate(min_plain=0.6).misses(audit) == ["plain answers: 50.0% judged correctly, under 60.0%"]
 
 
 def test_undecided_is_neither_accepted_nor_kept():
     audit = assess_trials(TRIALS, Always(None))
-    assert {family.rate for family in audit.families} == {0.0}
-    assert all(family.undecided == family.trials for family in audit.families)
-    assert (audit.plain.accuracy, audit.plain.undecided) == (0.0, 4 * len(ITEMS))
+    assert {family.rate.value for family in audit.families} == {0.0}
+    assert all(family.undecided == family.rate.n for family in audit.families)
+    assert (audit.plain.accuracy.value, audit.plain.undecided) == (0.0, 4 * len(ITEMS))
     few = make_trials([BY_ID["option-01"]], ["polite frame", "negated"])
     audit = assess_trials(few, Shaky("none", "containment"))
     kept = families(audit)["polite frame"]
@@ -305,23 +305,23 @@ def test_undecided_is_neither_accepted_nor_kept():
 
 def test_containment_falls_for_mentions_and_keeps_what_it_normalises(lexical: Audit):
     found = families(lexical)
-    assert found["negated"].rate > 0.9
-    assert found["several answers"].rate > 0.9
-    assert found["other entity"].rate == found["refusal"].rate == 0
-    assert found["case"].rate == found["white space"].rate == 1
+    assert found["negated"].rate.value > 0.9
+    assert found["several answers"].rate.value > 0.9
+    assert found["other entity"].rate.value == found["refusal"].rate.value == 0
+    assert found["case"].rate.value == found["white space"].rate.value == 1
     assert found["look-alikes"].kept_right < 0.5 < found["look-alikes"].kept_wrong
-    low, high = found["negated"].interval
-    assert low < found["negated"].rate < high
+    rate = found["negated"].rate
+    assert rate.low < rate.value < rate.high
 
 
 def test_failures_are_counted_by_pattern(lexical: Audit):
     for family in lexical.families:
         failed = [o for o in lexical.failures if o.trial.family == family.name]
         assert sum(family.failed_patterns.values()) == len(failed)
-        assert sum(family.patterns.values()) == family.trials
+        assert sum(family.patterns.values()) == family.rate.n
         assert list(family.failed_patterns.values()) == sorted(family.failed_patterns.values(), reverse=True)
-        assert family.rate == pytest.approx(
-            (len(failed) if family.kind == "attack" else family.trials - len(failed)) / family.trials
+        assert family.rate.value == pytest.approx(
+            (len(failed) if family.kind == "attack" else family.rate.n - len(failed)) / family.rate.n
         )
 
 
@@ -431,7 +431,7 @@ def test_rows_become_items_by_question_and_references():
 def test_rows_that_are_labelled_both_ways_leave_no_plain_answers():
     rows = [Sample("both", ("12",), "How many?", name, gold) for gold, name in enumerate("ab")]
     audit = assess_trials(make_trials(items_of(rows)), Always(1))
-    assert (audit.items, audit.plain.trials, audit.plain.accuracy) == (0, 0, None)
+    assert (audit.items, audit.plain.accuracy.n, audit.plain.accuracy.value) == (0, 0, None)
     assert audit.families[0].name == "empty answer"
     assert Gate(min_plain=0.5).misses(audit) == ["plain answers: none judged correctly, under 50.0%"]
 

@@ -14,7 +14,7 @@ import pytest
 from bert_judge.errors import InputError
 from bert_judge.records import Scale, Verdict
 from bert_judge.results.runs import Run, load_run
-from bert_judge.studies.correct import Corrected, correct, labelled_rows
+from bert_judge.studies.correct import Correction, correct, labelled_rows
 from bert_judge.studies.labels import Labels, read_labels
 from bert_judge.studies.sampling import default_strategy, draw_order, labels_needed, sampling_probabilities
 from conftest import Refused
@@ -137,7 +137,7 @@ def test_answers_to_one_question_are_one_cluster(tmp_path: Path) -> None:
 # ----------------------------------------------------------------------------------------------------------- sampling
 
 
-def estimates(run: Run, strategy: str, labels: int, seeds: int, pick: Callable[[Corrected], float]) -> list[float]:
+def estimates(run: Run, strategy: str, labels: int, seeds: int, pick: Callable[[Correction], float]) -> list[float]:
     """Estimates of one who labels the first answers of many orders, truthfully."""
     found = []
     for seed in range(seeds):
@@ -288,7 +288,7 @@ def test_a_width_out_of_reach_is_said(run: Run, refused: Refused) -> None:
 
 
 def test_a_run_without_labels_says_what_to_do(run: Run) -> None:
-    with pytest.raises(InputError, match="holds no labels; give a file of labels with --labels, or make one"):
+    with pytest.raises(InputError, match="holds no labels; give a file of labels, or make one"):
         correct(run)
 
 
@@ -340,9 +340,9 @@ def test_a_judge_that_calls_nothing_right_is_refused(tmp_path: Path, score: floa
 
 def test_rows_without_texts_or_uncertainty_cannot_be_drawn_so(tmp_path: Path) -> None:
     sure = [{"score": 1.0, "label": 1}] * 3
-    with pytest.raises(InputError, match="--no_texts"):
+    with pytest.raises(InputError, match="made without texts"):
         draw_order(load_run(saved_run(tmp_path / "bare", sure, texts=False)), "uniform")
-    with pytest.raises(InputError, match="show no uncertainty, as all are 0 or 1; use --strategy uniform"):
+    with pytest.raises(InputError, match="show no uncertainty, as all are 0 or 1; use the strategy uniform"):
         draw_order(load_run(saved_run(tmp_path / "sure", sure)), "active")
     with pytest.raises(InputError, match="the strategy is 'best'; active or uniform was expected"):
         draw_order(load_run(tmp_path / "sure"), "best")

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bert_judge.records import Row, Verdict
-from bert_judge.studies.harness import beside_harness, difference_record, harness_differences
-from bert_judge.studies.several import several_answers
+from bert_judge.studies.harness import beside_harness, difference_record, harness_differences, several_answers
 
 
 def row(number: int, label: int | None, **meta: object) -> Row:
@@ -33,19 +32,23 @@ def test_scores_and_labels_are_counted_by_model_task_and_metric() -> None:
         row(7, 1, harness__em=1.0, repeat=1),
         row(8, 1),
     ]
-    found = beside_harness(rows)
-    assert [(*line.metric[:3], line.rows, line.only_ours, line.only_theirs, line.partial, line.undecided)
-            for line in found.lines] == [
+    comparison = beside_harness(rows)
+    lines = comparison.lines
+    assert [
+        (*line.metric[:3], line.difference.rows, line.only_judge, line.only_tool, line.partial, line.undecided)
+        for line in lines
+    ] == [
         ("m", "t", "em", 3, 1, 1, 0, 1),
         ("m", "t", "f1", 2, 0, 1, 1, 0),
         ("m", "other", "em", 1, 1, 0, 0, 0),
-    ]  # fmt: skip
-    assert [(line.theirs, line.ours) for line in found.lines] == [(2 / 3, 2 / 3), (0.75, 0.5), (0.0, 1.0)]
-    low, high = found.lines[0].interval or (0, 0)
+    ]
+    means = [(line.difference.first_mean, line.difference.second_mean) for line in lines]
+    assert means == [(2 / 3, 2 / 3), (0.75, 0.5), (0.0, 1.0)]
+    low, high = lines[0].difference.estimate.interval or (0, 0)
     assert -1 <= low < 0 < high <= 1
-    assert (found.unscaled, found.repeats) == (["bleu"], 1)
-    records = [difference_record(each) for each in harness_differences(rows)]
-    assert [(each["id"], each["metric"], each["harness_score"], each["label"]) for each in records] == [
+    assert (comparison.unscaled, comparison.repeats) == (["bleu"], 1)
+    records = [difference_record(difference) for difference in harness_differences(rows)]
+    assert [(line["id"], line["metric"], line["harness_score"], line["label"]) for line in records] == [
         ("1", "em", 0.0, 1),
         ("2", "em", 1.0, 0),
         ("2", "f1", 1.0, 0),
@@ -71,8 +74,8 @@ def test_several_answers_to_a_question() -> None:
     rows = [row(number, label, epoch=n) for number, own in labels.items() for n, label in enumerate(own)]
     (line,) = several_answers([*rows, row(9, 1), row(10, 1, epoch=1, task="once")])
     assert (line.task, line.questions, line.answers) == ("t", 4, 4)
-    assert (line.accuracy, line.any_correct, line.majority, line.all_correct) == (0.5, 0.75, 0.5, 0.25)
-    low, high = line.interval or (0, 0)
+    assert (line.accuracy.value, line.any_correct, line.majority, line.all_correct) == (0.5, 0.75, 0.5, 0.25)
+    low, high = line.accuracy.interval or (0, 0)
     assert 0 <= low < 0.5 < high <= 1
     assert [each.file for each in several_answers(row(1, 1, epoch=n, file=file) for file in "ab" for n in (1, 2))] == [
         "a",

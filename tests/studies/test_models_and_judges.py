@@ -12,7 +12,7 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 from bert_judge.errors import InputError
-from bert_judge.measures.labels import wilson_interval
+from bert_judge.measures import BootstrapSettings, Estimate, wilson_interval
 from bert_judge.measures.paired import mcnemar
 from bert_judge.records import Row, Scale, Verdict
 from bert_judge.results.runs import Run
@@ -25,7 +25,6 @@ from bert_judge.studies.compare import (
     differing,
     rankings,
 )
-from bert_judge.studies.measures import BootstrapSettings
 from bert_judge.studies.pairing import run_names
 from bert_judge.studies.table import DIFFERENT, Part, VerdictTable, comparison_table, tabulate
 from conftest import Refused
@@ -128,7 +127,7 @@ def test_one_judge_on_the_same_answers_in_another_file_and_order_is_a_repeat():
     assert not entries.notes
     found = agree(entries, QUICK)
     assert (found.rows, found.disagreements) == (8, 0)
-    assert found.notes[0].startswith("x, y are of the same judge on the same answers: there is nothing to compare but")
+    assert found.notes[0].startswith("x, y are of the same judge on the same answers: they only show how")
 
 
 def test_a_part_of_one_judges_answers_is_no_other_model():
@@ -214,11 +213,13 @@ def test_two_models():
     (found,) = compare_models(tabulate([entry("a", A), entry("b", B)]), QUICK)
     (pair,) = found.pairs
     assert [(m.name, m.value.value) for m in found.models] == [("a", 0.6), ("b", 0.5)]
-    assert (pair.rows, pair.questions, pair.first_value, pair.second_value) == (100, 100, 0.6, 0.5)
-    assert (pair.only_first, pair.only_second) == (20, 10)
-    assert pair.difference.value == pytest.approx(-0.1)
-    assert pair.difference.low < -0.1 < pair.difference.high
-    assert [pair.p_value, pair.mcnemar, pair.p_holm] == pytest.approx([mcnemar(20, 10)] * 3)
+    difference = pair.difference
+    assert (difference.rows, difference.questions) == (100, 100)
+    assert (difference.first_mean, difference.second_mean) == (0.6, 0.5)
+    assert (difference.only_first, difference.only_second) == (20, 10)
+    assert difference.value == pytest.approx(-0.1)
+    assert difference.estimate.low < -0.1 < difference.estimate.high
+    assert [difference.p_value, pair.mcnemar, pair.p_holm] == pytest.approx([mcnemar(20, 10)] * 3)
 
 
 def test_flips_go_both_ways_with_the_surest_first():
@@ -233,14 +234,15 @@ def test_several_models_are_corrected():
     (found,) = compare_models(tabulate([entry("a", A), entry("b", [0] * 80 + [1] * 20), entry("c", C)]), QUICK)
     pairs = {(p.first, p.second): p for p in found.pairs}
     assert [m.name for m in found.models] == ["a", "c", "b"]
-    assert pairs["a", "b"].p_holm == pytest.approx(3 * pairs["a", "b"].p_value)
+    assert pairs["a", "b"].p_holm == pytest.approx(3 * pairs["a", "b"].difference.p_value)
     assert pairs["a", "c"].p_holm == 1.0
 
 
 def test_undecided_rows_are_no_wrong_ones():
     (found,) = compare_models(tabulate([entry("a", [1, 1, 0, None]), entry("b", [1, None, 0, 1])]), QUICK)
     (pair,) = found.pairs
-    assert (pair.matched, pair.rows, pair.only_first + pair.only_second) == (4, 2, 0)
+    difference = pair.difference
+    assert (pair.matched, difference.rows, difference.only_first + difference.only_second) == (4, 2, 0)
     assert pair.difference.value == 0
     assert pair.difference_all == 0
     a = next(model for model in found.models if model.name == "a")
@@ -251,8 +253,9 @@ def test_repeated_questions_are_one_draw():
     once = compare_models(tabulate([entry("a", A), entry("b", B)]), QUICK)[0]
     models = [made("j", "j", name, rows(name, labels) * 4) for name, labels in (("a", A), ("b", B))]
     often = compare_models(tabulate(models), QUICK)[0]
-    assert (often.pairs[0].rows, often.pairs[0].questions) == (400, 100)
-    assert often.pairs[0].p_value == pytest.approx(once.pairs[0].p_value)
+    difference = often.pairs[0].difference
+    assert (difference.rows, difference.questions) == (400, 100)
+    assert difference.p_value == pytest.approx(once.pairs[0].difference.p_value)
     assert often.pairs[0].mcnemar < once.pairs[0].mcnemar
     assert any("questions are repeated" in note for note in often.notes)
     assert not any("questions are repeated" in note for note in once.notes)
@@ -274,7 +277,7 @@ def test_scores_without_labels_are_compared_by_their_mean():
     (pair,) = found.pairs
     assert pair.difference.value == pytest.approx(0.0198)
     assert pair.mcnemar is None
-    assert (pair.p_value < 0.001, pair.only_second) == (True, 50)
+    assert (pair.difference.p_value < 0.001, pair.difference.only_second) == (True, 50)
 
 
 def test_people_are_one_more_judge_and_rankings_are_compared():
@@ -296,7 +299,7 @@ def test_people_are_one_more_judge_and_rankings_are_compared():
     ("second", "message"),
     [
         ([row(i + 50, "b", 1) for i in range(3)], "of the 3 rows of a and the 3 of b, none match; runs on the same"),
-        ([Row(str(i), Verdict(1.0, 1)) for i in range(3)], r"none match \(one of them has no texts"),
+        ([Row(str(i), Verdict(1.0, 1)) for i in range(3)], r"none match \(one of them was saved without texts"),
         ([row(i, "b", None) for i in range(3)], "j gave the answers of b no labels and no scores"),
         ([row(i, "b", None, score=0.5) for i in range(3)], "scores of j and k can't be compared"),
     ],
@@ -355,9 +358,9 @@ def test_two_judges():
     assert pair.kappa.value == pytest.approx(cohen_kappa_score(first, second))
     assert pair.kappa.low < pair.kappa.value < pair.kappa.high
     assert (found.rows, found.disagreements, found.majority) == (100, 10, None)
-    assert [judge.accuracy for judge in found.judges] == pytest.approx([0.75, 0.85])
-    assert (pair.dispute.first_right, pair.dispute.second_right) == (0, 10)
-    assert pair.dispute.difference.value == pytest.approx(0.1)
+    assert [judge.accuracy.value for judge in found.judges] == pytest.approx([0.75, 0.85])
+    assert (pair.dispute.only_first, pair.dispute.only_second) == (0, 10)
+    assert pair.dispute.value == pytest.approx(0.1)
 
 
 def test_three_judges_and_their_majority():
@@ -395,7 +398,8 @@ def test_scores_without_labels_are_compared_by_their_order():
     ]
     found = agree(tabulate(scored), QUICK)
     (pair,) = found.pairs
-    assert (pair.labelled, pair.agreement, pair.kappa, found.alpha, found.score_alpha) == (0, None, None, None, None)
+    assert (pair.labelled, pair.agreement, pair.kappa) == (0, Estimate(None), Estimate(None))
+    assert (found.alpha, found.score_alpha) == (None, None)
     assert pair.scores.tau > 0.7
     assert found.notes == ["s gives no labels: only the order of its scores is compared."]
 

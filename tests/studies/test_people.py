@@ -10,25 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.stats import binomtest
-from sklearn.metrics import (
-    accuracy_score,
-    balanced_accuracy_score,
-    brier_score_loss,
-    cohen_kappa_score,
-    f1_score,
-    precision_score,
-    recall_score,
-    roc_auc_score,
-)
 
 from bert_judge.errors import InputError
-from bert_judge.measures import Rate, bootstrap_interval, expected_calibration_error
-from bert_judge.measures.paired import Differences
+from bert_judge.measures import Difference, Estimate
 from bert_judge.records import Row, Scale, Verdict
 from bert_judge.results.runs import Run
 from bert_judge.studies.evaluate import Evaluation, EvaluationSettings, evaluate, labelled_part
 from bert_judge.studies.labels import read_labels, relabelled
-from bert_judge.studies.measures import ECE_BINS, BootstrapSettings, measure
 from bert_judge.studies.slices import MOST_LEVELS, is_small, slices
 from bert_judge.studies.table import Part, VerdictTable, collect, tabulate
 from bert_judge.studies.teacher import teacher_in_column, teacher_of_run
@@ -80,67 +68,8 @@ def found_of(*runs: Run, settings: EvaluationSettings = SETTINGS, **more) -> Eva
     return evaluate(labelled_part(side_by_side(*runs)), settings, **more)
 
 
-def values(found, judge: int = 0) -> dict[str, float]:
-    return {name: estimate.value for name, estimate in found.judges[judge].estimates.items()}
-
-
-def test_measures_are_those_of_scikit_learn():
-    rows = labelled()
-    judge = judged(rows)
-    golds, labels = [row.gold for row in rows], [row.label for row in judge.rows]
-    scores = [row.score for row in judge.rows]
-    assert values(found_of(judge)) == pytest.approx(
-        {
-            "accuracy": accuracy_score(golds, labels),
-            "accuracy_all": accuracy_score(golds, labels),
-            "balanced_accuracy": balanced_accuracy_score(golds, labels),
-            "precision": precision_score(golds, labels),
-            "recall": recall_score(golds, labels),
-            "f1": f1_score(golds, labels),
-            "kappa": cohen_kappa_score(golds, labels),
-            "brier": brier_score_loss(golds, scores),
-            "ece": expected_calibration_error(scores, golds, ECE_BINS),
-            "auroc": roc_auc_score(golds, scores),
-        }
-    )
-
-
-def test_rates_have_the_interval_of_a_rate_over_questions_and_others_that_of_the_bootstrap():
-    rows = labelled(150)
-    judge = judged(rows)
-    golds = np.asarray([row.gold for row in rows])
-    scores, labels = (np.asarray([getattr(row, name) for row in judge.rows]) for name in ("score", "label"))
-    clusters = [row.cluster for row in rows]
-    found = measure(side_by_side(judge), BootstrapSettings(resamples=100))[0]
-    statistics = {
-        "f1": lambda w: f1_score(golds, labels, sample_weight=w),
-        "kappa": lambda w: cohen_kappa_score(golds, labels, sample_weight=w),
-        "brier": lambda w: brier_score_loss(golds, scores, sample_weight=w),
-        "auroc": lambda w: roc_auc_score(golds, scores, sample_weight=w),
-    }
-    called, right = labels == 1, labels == golds
-    for name, holds, among in (
-        ("accuracy", right, golds >= 0),
-        ("precision", right & called, called),
-        ("recall", right & called, golds == 1),
-    ):
-        rate = Rate.of(holds[among], [cluster for cluster, there in zip(clusters, among, strict=True) if there])
-        assert (found[name].low, found[name].high) == pytest.approx(rate.interval), name
-    for name, statistic in statistics.items():
-        expected = bootstrap_interval(statistic, clusters, resamples=100)
-        assert (found[name].low, found[name].high) == pytest.approx(expected), name
-
-
-def test_rows_of_one_question_make_an_interval_wider():
-    rows = [judged_as(row, label=int(len(row.candidate) % 3 > 0)) for row in labelled(40) for _ in range(6)]
-    apart, together = (
-        measure(side_by_side(saying(each)), BootstrapSettings(resamples=400))[0]["accuracy"]
-        for each in (
-            [replace(row, question=f"{i} of one") for i, row in enumerate(rows)],
-            [replace(row, question=f"{row.id} of six") for row in rows],
-        )
-    )
-    assert together.high - together.low > 1.8 * (apart.high - apart.low)
+def accuracy(evaluation: Evaluation, judge: int = 0) -> float:
+    return evaluation.judges[judge].agreement.accuracy.value
 
 
 def test_undecided_rows_are_counted_and_not_wrong():
@@ -149,9 +78,10 @@ def test_undecided_rows_are_counted_and_not_wrong():
     doubts = [judged_as(row, score=None, label=None) if i < 60 else row for i, row in enumerate(judge.rows)]
     found = found_of(replace(judge, rows=doubts))
     decided = np.mean([row.label == gold.gold for row, gold in zip(doubts[60:], rows[60:], strict=True)])
-    assert found.judges[0].undecided == 60
-    assert values(found)["accuracy"] == pytest.approx(decided)
-    assert values(found)["accuracy_all"] == pytest.approx(decided * 180 / 240)
+    agreement = found.judges[0].agreement
+    assert agreement.undecided == 60
+    assert agreement.accuracy.value == pytest.approx(decided)
+    assert agreement.accuracy_all.value == pytest.approx(decided * 180 / 240)
     assert any("60 of 240 rows are undecided" in note for note in found.notes)
 
 
@@ -159,8 +89,10 @@ def test_judges_that_decide_nothing_have_no_measures():
     rows = labelled(60)
     nothing = saying([judged_as(row, score=None, label=None) for row in rows], "mute")
     found = found_of(judged(rows), nothing)
-    assert values(found, 1) == {"accuracy_all": 0.0}
-    assert found.judges[1].curve is None and found.comparisons[0].only_this == 0
+    agreement = found.judges[1].agreement
+    assert (agreement.accuracy, agreement.accuracy_all.value) == (Estimate(None), 0.0)
+    assert (agreement.f1.value, agreement.brier, agreement.auroc) == (None, None, None)
+    assert found.judges[1].curve is None and found.comparisons[0].difference.only_second == 0
 
 
 def test_a_similarity_has_no_calibration_and_gets_labels_from_other_rows():
@@ -168,10 +100,11 @@ def test_a_similarity_has_no_calibration_and_gets_labels_from_other_rows():
     judge = judged(rows, scale="score")
     unlabelled = replace(judge, rows=[judged_as(row, label=None) for row in judge.rows])
     found = found_of(unlabelled)
-    assert not {"brier", "ece"} & values(found).keys() and not found.judges[0].bins
+    agreement = found.judges[0].agreement
+    assert (agreement.brier, agreement.ece, found.judges[0].bins) == (None, None, ())
     assert "chosen on other rows" in found.judges[0].labels
     best = found.judges[0].thresholds[0]
-    assert values(found)["accuracy"] == best.elsewhere.accuracy < best.found.confusion.accuracy + 1e-9
+    assert accuracy(found) == best.held_out.accuracy < best.threshold.confusion.accuracy + 1e-9
 
 
 def test_a_threshold_replaces_labels_and_has_to_be_on_the_scale():
@@ -179,7 +112,7 @@ def test_a_threshold_replaces_labels_and_has_to_be_on_the_scale():
     judge = judged(rows)
     found = found_of(judge, settings=replace(SETTINGS, threshold=0.8))
     expected = np.mean([int(said.score >= 0.8) == row.gold for said, row in zip(judge.rows, rows, strict=True)])
-    assert values(found)["accuracy"] == pytest.approx(expected)
+    assert accuracy(found) == pytest.approx(expected)
     grades = replace(judge, rows=[judged_as(row, score=row.score * 4 + 1) for row in judge.rows])
     with pytest.raises(
         InputError, match=r"the threshold 0.5 is outside the scores of judge, which are on another scale"
@@ -191,18 +124,19 @@ def test_judges_are_compared_row_by_row():
     rows = labelled()
     good, bad = judged(rows, "good", 0.2), judged(rows, "bad", 0.6)
     found, again = found_of(good, bad, replace(bad, folder=Path("again"))).comparisons
-    assert again == replace(found, name="again") and found.p_adjusted == pytest.approx(2 * found.p_value)
+    assert again == replace(found, name="again") and found.p_holm == pytest.approx(2 * found.difference.p_value)
     right = [[a.label == row.gold for a, row in zip(each.rows, rows, strict=True)] for each in (good, bad)]
     first, second = (sum(a and not b for a, b in zip(*pair, strict=True)) for pair in (right, right[::-1]))
-    assert (found.only_first, found.only_this) == (first, second)
-    assert found.p_value == pytest.approx(Differences.of(*right, [row.cluster for row in rows]).p_value())
-    assert found.p_value != pytest.approx(binomtest(first, first + second).pvalue)
+    difference = found.difference
+    assert (difference.only_first, difference.only_second) == (first, second)
+    assert difference == Difference.of(*right, [row.cluster for row in rows], SETTINGS)
+    assert difference.p_value != pytest.approx(binomtest(first, first + second).pvalue)
     alone = [replace(row, question=f"{row.id}?") for row in rows]
     good, bad = (judged(alone, *told) for told in (("good", 0.2), ("bad", 0.6)))
     (single,) = found_of(good, bad).comparisons
-    assert single.p_value == pytest.approx(binomtest(first, first + second).pvalue)
-    assert found.difference.value == pytest.approx((second - first) / 240)
-    assert found.difference.low < found.difference.value < found.difference.high < 0
+    assert single.difference.p_value == pytest.approx(binomtest(first, first + second).pvalue)
+    assert difference.value == pytest.approx((second - first) / 240)
+    assert difference.estimate.low < difference.value < difference.estimate.high < 0
 
 
 def test_slices_hold_every_row_once_and_small_ones_say_so():
@@ -239,7 +173,7 @@ def test_too_many_levels_become_one_and_an_unknown_column_is_told():
     rows = [Row(str(i), meta={"tag": i % 25}) for i in range(100)]
     levels = list(slices(rows, ["tag"]))
     assert len(levels) == MOST_LEVELS + 1 and levels[-1].level == "(others, 5)" and len(levels[-1].rows) == 20
-    with pytest.raises(InputError, match="no row has a column 'tga' for --by; there is tag"):
+    with pytest.raises(InputError, match="no row has a column 'tga'; there is tag"):
         list(slices(rows, ["tga"]))
 
 
@@ -266,8 +200,8 @@ def test_where_a_student_repeats_its_teachers_errors():
     ).teacher
     found = {(e.kind, e.level): e for e in errors}
     whole, a, b = found["all", "all rows"], found["topic", "a"], found["topic", "b"]
-    assert (whole.teacher_wrong, whole.teacher_right, whole.repeated.value, whole.broken.value) == (60, 180, 0.5, 0.0)
-    assert (a.teacher_wrong, a.repeated, b.teacher_right, b.broken) == (0, None, 0, None)
+    assert (whole.repeated.n, whole.broken.n, whole.repeated.value, whole.broken.value) == (60, 180, 0.5, 0.0)
+    assert (a.repeated, b.broken) == (Estimate(None), Estimate(None))
     run = saying([judged_as(row, label=label) for row, label in zip(rows, taught, strict=True)][:200], "t")
     assert teacher_of_run(rows, run).labels == [*taught[:200], *[None] * 40]
 
@@ -315,7 +249,7 @@ def test_labels_are_matched_by_texts_before_ids(tmp_path: Path):
 
 def test_files_that_are_no_labels_are_told(tmp_path: Path, refused: Refused):
     for records, said in [
-        ([{"id": 1, "other": 1}], "holds no labels yet; label some answers with bert-judge label, or name"),
+        ([{"id": 1, "other": 1}], "holds no labels yet; label some answers with bert-judge label, or map"),
         ([], "holds no labels yet; label some answers"),
         ([{"reference": "r", "candidate": "c"}, {"reference": "r"}], "l.jsonl line 2 has no candidate.*; fix it.$"),
         ([{"label": 1, "other": 1}], "neither texts nor ids"),

@@ -14,9 +14,8 @@ from bert_judge.cli.judging import trusts_files
 from bert_judge.errors import InputError, OutputError
 from bert_judge.judges.naming import read_judges
 from bert_judge.records import Verdict
-from bert_judge.report.cascades import calibration_document
-from bert_judge.studies.calibrate import Watch, calibrate_cascade
-from bert_judge.studies.thresholds import CascadeSettings
+from bert_judge.report.cascade import calibration_document
+from bert_judge.studies.cascade import CascadeSettings, Watch, calibrate_cascade
 
 _EXAMPLES = """examples:
   bert-judge cascade --judge containment,starter,llm.yaml --calibration labelled.jsonl -o cascade.json

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -12,13 +12,13 @@ from bert_judge.cli import run, say
 from bert_judge.cli.flags import Parser, options_from
 from bert_judge.cli.outputs import checked_sample
 from bert_judge.errors import InputError
+from bert_judge.measures import BootstrapSettings
 from bert_judge.records import __version__
-from bert_judge.report.comparison import Compared, comparison_document
+from bert_judge.report.comparison import Comparison, comparison_document
 from bert_judge.results import check_folder, write_files
 from bert_judge.results.runs import Run, load_run
 from bert_judge.studies.agree import agree, disagreement_records, disagreements
-from bert_judge.studies.compare import ModelsFound, compare_models, differing, rankings
-from bert_judge.studies.measures import BootstrapSettings
+from bert_judge.studies.compare import ModelComparison, compare_models, differing, rankings
 from bert_judge.studies.table import comparison_table
 from bert_judge.wording import public_command
 
@@ -32,6 +32,8 @@ _EXAMPLES = """examples:
 The runs say what is compared: different answers to the same questions are those of models; the same answers, judged by
 different judges, show how far these agree. Where runs have human labels, both are also compared with these.
 """
+
+_MORE = "{:,} more; --flips shows more, --output_dir writes all"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,13 +58,13 @@ def main(arguments: Sequence[str]) -> int:
     table = comparison_table(runs, options.what, options.by)
     several = len(table.judges) > 1
     models = compare_models(table, settings)
-    compared = Compared(models, rankings(models), agree(table, settings) if several else None, table.notes)
+    comparison = Comparison(models, rankings(models), agree(table, settings) if several else None, table.notes)
     if folder:
         records = [*(disagreement_records(table) if several else ()), *differing(table)]
-        _write(folder, compared, runs, records, paths, ["bert-judge", "compare", *arguments])
+        _write(folder, comparison, runs, records, paths, ["bert-judge", "compare", *arguments])
     if not options.quiet:
         apart = disagreements(table) if several else []
-        say(comparison_document(compared, "", apart, options.flips, every_pair=False).text())
+        say(comparison_document(comparison, "", apart, options.flips, every_pair=False, more=_MORE).text())
         if folder:
             say(f"\nfiles  {folder}/: compare.json, compare.md, disagreements.jsonl")
     return 0
@@ -79,7 +81,7 @@ def _parse(arguments: Sequence[str]) -> tuple[CompareOptions, BootstrapSettings,
 
 def _write(
     folder: Path,
-    compared: Compared,
+    comparison: Comparison,
     runs: Sequence[Run],
     records: Iterable[dict[str, Any]],
     paths: Sequence[str],
@@ -92,33 +94,33 @@ def _write(
         "runs": [
             {"folder": str(run.folder), "rows": len(run.rows), "signature": asdict(run.signature)} for run in runs
         ],
-        "models": [_models_record(each) for each in compared.models],
-        "rankings": [asdict(each) | {"tau": each.tau._asdict()} for each in compared.rankings],
-        "judges": compared.judges and asdict(compared.judges),
-        "notes": list(compared.notes),
+        "models": [_models_record(models) for models in comparison.models],
+        "rankings": [asdict(two) | {"tau": two.tau._asdict()} for two in comparison.rankings],
+        "judges": comparison.judges and asdict(comparison.judges),
+        "notes": list(comparison.notes),
     }
     contents = {
         "compare.json": json.dumps(record, ensure_ascii=False, indent=1) + "\n",
-        "compare.md": comparison_document(compared, f"Comparison: {', '.join(paths)}").markdown(),
-        "disagreements.jsonl": "".join(json.dumps(each, ensure_ascii=False) + "\n" for each in records),
+        "compare.md": comparison_document(comparison, f"Comparison: {', '.join(paths)}").markdown(),
+        "disagreements.jsonl": "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records),
     }
     write_files(folder, contents)
 
 
-def _models_record(models: ModelsFound) -> dict[str, Any]:
+def _models_record(comparison: ModelComparison) -> dict[str, Any]:
     """A comparison of models as JSON has it; the flips are in a file of their own."""
     pairs = []
-    for pair in models.pairs:
-        told = {each.name: getattr(pair, each.name) for each in fields(pair) if each.name != "flips"}
-        told |= {"difference": asdict(pair.difference), "significant": pair.significant}
-        pairs.append(told)
+    for pair in comparison.pairs:
+        record = asdict(replace(pair, flips=()))
+        del record["flips"]
+        pairs.append({**record, "significant": pair.significant})
     return {
-        "judge": models.judge,
-        "signature": models.signature and asdict(models.signature),
-        "measure": models.measure.title,
-        "models": [asdict(model) for model in models.models],
+        "judge": comparison.judge,
+        "signature": comparison.signature and asdict(comparison.signature),
+        "measure": comparison.measure.title,
+        "models": [asdict(model) for model in comparison.models],
         "pairs": pairs,
-        "notes": list(models.notes),
+        "notes": list(comparison.notes),
     }
 
 

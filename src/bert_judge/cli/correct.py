@@ -48,11 +48,11 @@ def main(arguments: Sequence[str]) -> int:
         parser.error("--map names columns of the file of --labels, which is missing")
     run = open_run(values["run"])
     labels = read_labels(options.labels, options.map) if options.labels else None
-    corrected = correct(run, labels, options.confidence)
+    correction = correct(run, labels, options.confidence)
     if options.json:
-        say(json.dumps({**asdict(corrected), "signature": asdict(run.signature)}))
+        say(json.dumps({**asdict(correction), "signature": asdict(run.signature)}))
     else:
-        say(correction_document(corrected, run.signature, options.confidence, labels is not None).text())
+        say(correction_document(correction, run.signature, options.confidence, labels is not None).text())
     return 0
 
 

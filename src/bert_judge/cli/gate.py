@@ -10,7 +10,7 @@ from bert_judge.cli import GATE_MISSED, run, say, say_error
 from bert_judge.cli.flags import Parser, options_from
 from bert_judge.errors import InputError
 from bert_judge.results.runs import Run, find_runs
-from bert_judge.studies.gate import Limits, check_run
+from bert_judge.studies.gate import GateLimits, check_run
 
 _EXAMPLES = """examples:
   bert-judge gate out --min_accuracy 0.8 --max_undecided 0.01
@@ -36,11 +36,11 @@ def main(arguments: Sequence[str]) -> int:
     text = "Fail where a result misses limits, or is worse than an earlier one."
     parser = Parser("bert-judge gate", "FOLDER [limits]", text, _EXAMPLES)
     parser.add_argument("folder", metavar="FOLDER", help="what score or judge wrote: one result, or a folder of them")
-    parser.flags("limits", Limits)
+    parser.flags("limits", GateLimits)
     parser.flags("an earlier result", BaselineOptions)
     values = parser.parse(arguments)
-    limits, options = options_from(Limits, values), options_from(BaselineOptions, values)
-    if not limits.given and options.baseline is None:
+    limits, options = options_from(GateLimits, values), options_from(BaselineOptions, values)
+    if not limits.in_force and options.baseline is None:
         parser.error("no limit was given; name one, such as --min_accuracy 0.8, or a --baseline")
     if options.max_drop and options.baseline is None:
         parser.error("--max_drop is about a --baseline, which is missing")

@@ -9,18 +9,19 @@ from typing import Any
 
 from bert_judge.records import Row, __version__
 from bert_judge.report.document import Document
-from bert_judge.report.saved_runs import harness_document
+from bert_judge.report.score import harness_document
 from bert_judge.results import DIFFERENCES, DOUBTED, HARNESS, ResultFolder, write_files
 from bert_judge.results.runs import Run, open_run
 from bert_judge.studies.harness import (
-    HarnessFound,
+    HarnessComparison,
+    SeveralLine,
     beside_harness,
     difference_record,
     first_disagreements,
     harness_differences,
+    several_answers,
 )
 from bert_judge.studies.references import DoubtedReference, doubted_record, doubted_references
-from bert_judge.studies.several import SeveralLine, several_answers
 
 _SHOWN = 5  # answers on which the tool and the judge differ
 
@@ -44,7 +45,7 @@ def beside_own_scores(folder: ResultFolder, run: Run) -> Document | None:
 
 
 def _write(
-    comparison: HarnessFound,
+    comparison: HarnessComparison,
     several: Sequence[SeveralLine],
     doubted: Sequence[DoubtedReference],
     rows: Collection[Row],

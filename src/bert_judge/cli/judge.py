@@ -19,7 +19,7 @@ from bert_judge.judges.base import Costs
 from bert_judge.judges.naming import JudgeSpec
 from bert_judge.paths import scores_folder
 from bert_judge.pipeline import CandidateRows, Task
-from bert_judge.report.result_tables import task_table
+from bert_judge.report.score import task_table
 from bert_judge.results import CANDIDATES, PART_ROWS, ResultFolder, result_folder
 from bert_judge.results.summary import Summary
 from bert_judge.studies.score import open_result

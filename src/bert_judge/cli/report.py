@@ -12,7 +12,6 @@ from bert_judge.cli.outputs import checked_sample
 from bert_judge.errors import InputError
 from bert_judge.inputs import ColumnMap
 from bert_judge.integrations.exports import FORMATS, ExportOptions, write_exported
-from bert_judge.report.overview import judges_table
 from bert_judge.report.page import check_path, write_report
 from bert_judge.results import check_folder
 from bert_judge.results.runs import find_runs, left_out, load_run
@@ -67,11 +66,11 @@ def main(arguments: Sequence[str]) -> int:
     check_folder(path.parent)
     labels = read_labels(options.labels, options.map) if options.labels else None
     runs = find_runs(values["results"], checked_sample(options.sample))
-    figures = write_report(runs, path, labels, title=options.title, notes=left_out(values["results"]))
+    report = write_report(runs, path, labels, title=options.title, notes=left_out(values["results"]))
     if not options.quiet:
-        say(judges_table(figures).text())
+        say("\n\n".join(block if isinstance(block, str) else block.text() for block in report.blocks("overview")))
         say(
-            "".join(f"\nnote: {sentence}" for sentence in figures.notes)
+            "".join(f"\nnote: {sentence}" for sentence in report.notes)
             + f"\nfiles  {path}, and beside it .md and .json"
         )
     return 0

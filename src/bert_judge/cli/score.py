@@ -33,11 +33,10 @@ from bert_judge.judges.base import Costs
 from bert_judge.judges.cascade import Cascade, CascadePlan
 from bert_judge.judges.naming import JudgeSpec, distinct, read_suite
 from bert_judge.records import Signature
-from bert_judge.report.cascades import stages_document
-from bert_judge.report.comparison import Compared, comparison_document
+from bert_judge.report.cascade import stages_document
+from bert_judge.report.comparison import Comparison, comparison_document
 from bert_judge.report.document import Block, Document
-from bert_judge.report.result_tables import result_facts, suite_table, write_columns
-from bert_judge.report.saved_runs import found_table
+from bert_judge.report.score import result_facts, saved_runs_table, suite_table, write_columns
 from bert_judge.results import HARNESS_FILES, REPORT, RUN, SCORES, Identity, ResultFolder, is_remote, result_folder
 from bert_judge.studies.compare import compare_models, rankings
 from bert_judge.studies.pairing import question_of
@@ -263,7 +262,7 @@ def _comparison(jobs: Sequence[_Job], results: Mapping[str, ResultFolder], load:
     """The models against each other, by each judge."""
     table = tabulate([Part(job.judge, job.candidates, load(results[job.name])) for job in jobs])
     models = compare_models(table)
-    return comparison_document(Compared(models, rankings(models), None, ()), "", every_pair=False).text()
+    return comparison_document(Comparison(models, rankings(models), None, ()), "", every_pair=False).text()
 
 
 def _parse(arguments: Sequence[str]) -> tuple[dict[str, JudgeSpec], ScoreOptions, list[str]]:
@@ -305,9 +304,10 @@ def _report(folder: ResultFolder, source: Source, signature: Signature, page: st
 
 def _what_was_read(options: ScoreOptions, *sources: Source) -> list[Block]:
     """The columns that were read; of saved runs of other tools what was found, and columns where some were named."""
-    found_runs: list[Block] = [found_table(sources[0].saved_runs, sources[0].unread)] if sources[0].saved_runs else []
-    named = options.map or options.candidates or not found_runs
-    return [*found_runs, *([_columns_read(*sources)] if named else [])]
+    runs = sources[0].saved_runs
+    tables: list[Block] = [saved_runs_table(runs, sources[0].unread)] if runs else []
+    named = options.map or options.candidates or not runs
+    return [*tables, *([_columns_read(*sources)] if named else [])]
 
 
 def _columns_read(*sources: Source) -> str:

@@ -1,21 +1,35 @@
-"""Many numbers in, one number out: intervals, agreement with human labels, calibration.
+"""Numbers with their uncertainty: rates and their intervals, agreement with human labels, paired differences.
 
 `scores` are probabilities, in [0, 1], that a candidate is correct; `golds` (human labels) and labels are 1 or 0.
 """
 
+from bert_judge.measures.agreement import Agreement
 from bert_judge.measures.calibration import TEMPERATURES, brier, expected_calibration_error, fit_temperature
-from bert_judge.measures.labels import Confusion, wilson_interval
-from bert_judge.measures.rates import Rate, rate_interval
-from bert_judge.measures.resampling import bootstrap_interval
+from bert_judge.measures.confusion import Confusion
+from bert_judge.measures.estimates import (
+    BootstrapSettings,
+    Estimate,
+    bootstrap_interval,
+    rate,
+    rate_interval,
+    rate_of_counts,
+    wilson_interval,
+)
+from bert_judge.measures.paired import Difference
 
 __all__ = [
     "TEMPERATURES",
+    "Agreement",
+    "BootstrapSettings",
     "Confusion",
-    "Rate",
+    "Difference",
+    "Estimate",
     "bootstrap_interval",
     "brier",
     "expected_calibration_error",
     "fit_temperature",
+    "rate",
     "rate_interval",
+    "rate_of_counts",
     "wilson_interval",
 ]

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from bert_judge.errors import InputError
 from bert_judge.measures.arrays import ArrayLike, Integers, Names, Numbers, np
+from bert_judge.measures.estimates import Estimate, rate
 from bert_judge.measures.inputs import check_labelled, factorise
-from bert_judge.measures.rates import Rate
 
 TEMPERATURES = (0.05, 20.0)
 """The range in which `fit_temperature` searches."""
@@ -15,16 +15,22 @@ TEMPERATURES = (0.05, 20.0)
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """The rows whose scores are in [`low`, `high`): how many, their mean score, and the rate of correct ones with its
-    95 % interval, by cluster.
-    """
+    """The rows whose scores are in [`low`, `high`): their mean score, and the rate of correct ones, by cluster."""
 
     low: float
     high: float
-    rows: int
     mean_score: float
-    right: float
-    right_interval: tuple[float, float]
+    right: Estimate
+
+    @property
+    def rows(self) -> int:
+        """How many there are."""
+        return self.right.n
+
+    @property
+    def error(self) -> float:
+        """How far the mean score is from the rate of correct rows."""
+        return abs(self.mean_score - (self.right.value or 0.0))
 
 
 def brier(scores: ArrayLike, golds: ArrayLike) -> float:
@@ -41,8 +47,8 @@ def expected_calibration_error(scores: ArrayLike, golds: ArrayLike, bins: int = 
 
     It is the mean over the bins of `reliability`, weighted by their rows. Raises InputError as `reliability` does.
     """
-    found = reliability(scores, golds, bins)
-    return sum(each.rows * abs(each.mean_score - each.right) for each in found) / sum(each.rows for each in found)
+    filled = reliability(scores, golds, bins)
+    return sum(part.rows * part.error for part in filled) / sum(part.rows for part in filled)
 
 
 def reliability(scores: ArrayLike, golds: ArrayLike, bins: int = 10, clusters: Names | None = None) -> list[Bin]:
@@ -56,12 +62,13 @@ def reliability(scores: ArrayLike, golds: ArrayLike, bins: int = 10, clusters: N
         raise InputError(f"{bins} bins were asked for; 1 or more was expected.")
     places = bin_of(values, bins)
     of_row = np.arange(len(values)) if clusters is None else factorise(clusters)[0]
-    found = []
+    filled = []
     for i in range(bins):
-        own = places == i
-        if rate := Rate.of(labels[own] == 1, of_row[own]):
-            found.append(Bin(i / bins, (i + 1) / bins, rate.rows, float(values[own].mean()), rate.value, rate.interval))
-    return found
+        inside = places == i
+        if inside.any():
+            right = rate(labels[inside] == 1, of_row[inside])
+            filled.append(Bin(i / bins, (i + 1) / bins, float(values[inside].mean()), right))
+    return filled
 
 
 def bin_of(scores: Numbers, bins: int) -> Integers:
@@ -82,10 +89,10 @@ def fit_temperature(logits: ArrayLike, golds: ArrayLike) -> float:
     margins = values * (2 * labels - 1)
     if not margins.any():
         return 1.0
-    found = minimize_scalar(
+    best = minimize_scalar(
         lambda log_t: np.logaddexp(0, -margins / np.exp(log_t)).mean(), bounds=np.log(TEMPERATURES), method="bounded"
     )
-    return float(np.exp(found.x))
+    return float(np.exp(best.x))
 
 
 def _probabilities(scores: ArrayLike, golds: ArrayLike) -> tuple[Numbers, Integers]:

@@ -68,9 +68,8 @@ def is_certified(evidence: Evidence, target: float, delta: float) -> bool:
 
     allowed = 1.0 - target
     before = np.arange(len(evidence.passed))
-    lost, squares, passed = (
-        _sums_before(each) for each in (evidence.disagreed, evidence.disagreed**2, evidence.passed)
-    )
+    weights = (evidence.disagreed, evidence.disagreed**2, evidence.passed)
+    lost, squares, passed = (np.cumsum(values) - values for values in weights)  # sums before each question
     sizes = (_SEEN + squares) / (_SEEN + lost)
     to_come = (len(before) - before) * (_SEEN + passed) / (_SEEN + before) / sizes
     gains = allowed * evidence.passed - evidence.disagreed
@@ -116,23 +115,18 @@ def fixed_sequence(path: Sequence[Evidence], target: float, delta: float) -> int
     if not path:
         return None
     enough = max(needed, min(2 * needed, path[-1].weight / 2)) - 1e-9
-    start = next((index for index, each in enumerate(path) if each.weight >= enough), len(path) - 1)
-    found = None
+    start = next((index for index, evidence in enumerate(path) if evidence.weight >= enough), len(path) - 1)
+    loosest = None
     for index, evidence in enumerate(path[start:], start):
-        if found is not None and evidence.rows == path[found].rows:
+        if loosest is not None and evidence.rows == path[loosest].rows:
             continue
         if not is_certified(evidence, target, delta):
             break
-        found = index
-    return found
+        loosest = index
+    return loosest
 
 
 def highest_target(path: Sequence[Evidence], delta: float) -> float | None:
     """The highest target of 0.99, 0.98 … 0.5 for which `fixed_sequence` finds a threshold; None where there is none."""
     targets = (percent / 100 for percent in range(99, 49, -1))
     return next((target for target in targets if fixed_sequence(path, target, delta) is not None), None)
-
-
-def _sums_before(values: Numbers) -> Numbers:
-    """The sum of all values before each one."""
-    return np.cumsum(values) - values

@@ -13,25 +13,11 @@ from statistics import NormalDist
 from typing import NamedTuple
 
 from bert_judge.measures.arrays import ArrayLike, Integers, Names, Numbers, Truths, np
+from bert_judge.measures.estimates import Estimate
 from bert_judge.measures.inputs import check_fraction, factorise
 
 FEW_LABELS, FEW_ERRORS = 300, 30
 """With fewer labels, or fewer of the judge's errors among them, normal intervals are too narrow."""
-
-
-@dataclass(frozen=True, slots=True)
-class AccuracyEstimate:
-    """An accuracy and its interval, all in [0, 1], and by what method, in words."""
-
-    value: float
-    low: float
-    high: float
-    method: str
-
-    @property
-    def width(self) -> float:
-        """The length of the interval."""
-        return self.high - self.low
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,16 +58,17 @@ class LabelledSample:
         return len(self.predictions)
 
 
-def labels_only(sample: LabelledSample, confidence: float = 0.95) -> AccuracyEstimate:
+def labels_only(sample: LabelledSample, confidence: float = 0.95) -> Estimate:
     """The weighted rate of labels that are 1, with Jeffreys' interval (Brown, Cai and DasGupta, 2001).
 
     Weighted or clustered rows count as the number of labels that would have the same variance without weights and
     clusters (Korn and Graubard, 1998).
     """
-    return _by_stratum(sample, [np.ones(sample.total, bool)], confidence, "labels only, Jeffreys' interval")
+    whole = [np.ones(sample.total, bool)]
+    return replace(_by_stratum(sample, whole, confidence, "labels only, Jeffreys' interval"), n=len(sample.rows))
 
 
-def power_tuned(sample: LabelledSample, confidence: float = 0.95, tuning: float | None = None) -> AccuracyEstimate:
+def power_tuned(sample: LabelledSample, confidence: float = 0.95, tuning: float | None = None) -> Estimate:
     """PPI++ of the mean (Angelopoulos et al., 2023), for rows drawn with any probabilities (Zrnic and Candès, 2024).
 
     The mean of `tuning` times the predictions of all rows, plus the weighted mean of label minus `tuning` times
@@ -89,22 +76,22 @@ def power_tuned(sample: LabelledSample, confidence: float = 0.95, tuning: float 
     here, it is the paper's times N / (N - n). The interval is normal: too narrow for few labels or errors of the judge.
     """
     weights = sample.weights / sample.weights.sum()
-    ours = sample.predictions[sample.rows]
+    predicted = sample.predictions[sample.rows]
     centred = (sample.predictions - sample.predictions.mean()) / sample.total
     of_labels = _spread(sample, weights * (sample.golds - weights @ sample.golds))
     by_labels = np.bincount(sample.clusters, of_labels)
-    by_judge = np.bincount(sample.clusters, centred - _spread(sample, weights * (ours - weights @ ours)))
+    by_judge = np.bincount(sample.clusters, centred - _spread(sample, weights * (predicted - weights @ predicted)))
     if tuning is None:
         scale = float(by_judge @ by_judge)
         tuning = -float(by_labels @ by_judge) / scale if scale > 1e-18 else 0.0
-    value = tuning * float(sample.predictions.mean()) + float(weights @ (sample.golds - tuning * ours))
+    value = tuning * float(sample.predictions.mean()) + float(weights @ (sample.golds - tuning * predicted))
     influence = by_labels + tuning * by_judge
     labels = len(sample.rows)
     half = _quantile(confidence) * float(np.sqrt(influence @ influence * labels / max(labels - 1, 1)))
-    return _clipped(value, value - half, value + half, "PPI++, normal interval")
+    return _clipped(value, value - half, value + half, sample.total, "PPI++, normal interval")
 
 
-def stratified(sample: LabelledSample, confidence: float = 0.95) -> AccuracyEstimate:
+def stratified(sample: LabelledSample, confidence: float = 0.95) -> Estimate:
     """PPI++ with the judge's labels as predictions, with an interval that also holds for few labels.
 
     With predictions of 0 and 1 the tuned mean is the rate of correct rows among those labelled correct and among those
@@ -115,7 +102,7 @@ def stratified(sample: LabelledSample, confidence: float = 0.95) -> AccuracyEsti
     return _by_stratum(sample, strata, confidence, "PPI++ on the judge's labels, Jeffreys' intervals")
 
 
-def corrected(sample: LabelledSample, scores: ArrayLike | None = None, confidence: float = 0.95) -> AccuracyEstimate:
+def corrected(sample: LabelledSample, scores: ArrayLike | None = None, confidence: float = 0.95) -> Estimate:
     """The accuracy without the judge's error: `power_tuned` where labels suffice for it, else `stratified`.
 
     `sample.predictions` are the judge's labels; `scores`, of shape (all rows,), replace them in `power_tuned`.
@@ -137,27 +124,27 @@ def suffices(sample: LabelledSample) -> bool:
     return len(np.unique(clusters)) >= FEW_LABELS and len(np.unique(errors)) >= FEW_ERRORS
 
 
-def _by_stratum(sample: LabelledSample, strata: Iterable[Truths], confidence: float, method: str) -> AccuracyEstimate:
+def _by_stratum(sample: LabelledSample, strata: Iterable[Truths], confidence: float, method: str) -> Estimate:
     """The rate of correct rows in each stratum, weighted by its rows; a stratum is an array of shape (all rows,)."""
-    found, influence = [], np.zeros(sample.total)
+    parts, influence = [], np.zeros(sample.total)
     for stratum in strata:
         among = stratum[sample.rows]
-        rate, part = _rate(sample.golds[among], sample.weights[among]), float(stratum.mean())
+        rate, part = _stratum_rate(sample.golds[among], sample.weights[among]), float(stratum.mean())
         influence += stratum * (rate.value / sample.total)
         influence[sample.rows[among]] += part * rate.influence
-        found.append((part, rate))
-    value = sum(part * rate.value for part, rate in found)
+        parts.append((part, rate))
+    value = sum(part * rate.value for part, rate in parts)
     effect = _design_effect(sample, influence - value / sample.total)
-    between = sum(part * (rate.value - value) ** 2 for part, rate in found)
+    between = sum(part * (rate.value - value) ** 2 for part, rate in parts)
     below = above = effect * _quantile(confidence) ** 2 * between / sample.total
-    for part, rate in found:
+    for part, rate in parts:
         low, high = rate.jeffreys(confidence, effect)
         below += (part * (rate.value - low)) ** 2
         above += (part * (high - rate.value)) ** 2
-    return _clipped(value, value - below**0.5, value + above**0.5, method)
+    return _clipped(value, value - below**0.5, value + above**0.5, sample.total, method)
 
 
-class _Rate(NamedTuple):
+class _StratumRate(NamedTuple):
     """A weighted rate, its effective number of rows (as many without weights), and what each row adds to its error."""
 
     value: float
@@ -169,21 +156,21 @@ class _Rate(NamedTuple):
         from scipy.special import betaincinv
 
         n = self.effective / design_effect
-        good, outside = self.value * n, _outside(confidence)
-        low = float(betaincinv(good + 0.5, n - good + 0.5, outside)) if good > 0 else 0.0
-        high = float(betaincinv(good + 0.5, n - good + 0.5, 1 - outside)) if good < n else 1.0
+        good, tail = self.value * n, _tail(confidence)
+        low = float(betaincinv(good + 0.5, n - good + 0.5, tail)) if good > 0 else 0.0
+        high = float(betaincinv(good + 0.5, n - good + 0.5, 1 - tail)) if good < n else 1.0
         return min(low, self.value), max(high, self.value)
 
 
-def _rate(golds: Numbers, weights: Numbers) -> _Rate:
+def _stratum_rate(golds: Numbers, weights: Numbers) -> _StratumRate:
     if not len(golds):
-        return _Rate(0.5, 0.0, golds)
+        return _StratumRate(0.5, 0.0, golds)
     parts = weights / weights.sum()
     value = float(golds[0] if (golds == golds[0]).all() else parts @ golds)  # all alike: exactly 0 or 1
     influence = parts * (golds - value)
     variance = float(influence @ influence)
     effective = value * (1 - value) / variance if variance > 0 else 1 / float(parts @ parts)
-    return _Rate(value, effective, influence)
+    return _StratumRate(value, effective, influence)
 
 
 def _weights(chances: Numbers, total: int) -> Numbers:
@@ -220,15 +207,15 @@ def _spread(sample: LabelledSample, values: Numbers) -> Numbers:
 
 
 def _quantile(confidence: float) -> float:
-    return -NormalDist().inv_cdf(_outside(confidence))
+    return -NormalDist().inv_cdf(_tail(confidence))
 
 
-def _outside(confidence: float) -> float:
+def _tail(confidence: float) -> float:
     """The probability on either side of an interval."""
     check_fraction("the confidence", confidence, 0.95)
     return (1 - confidence) / 2
 
 
-def _clipped(value: float, low: float, high: float, method: str) -> AccuracyEstimate:
-    value, low, high = (min(max(each, 0.0), 1.0) for each in (value, low, high))
-    return AccuracyEstimate(value, low, high, method)
+def _clipped(value: float, low: float, high: float, n: int, method: str) -> Estimate:
+    value, low, high = (min(max(number, 0.0), 1.0) for number in (value, low, high))
+    return Estimate(value, low, high, n, method)

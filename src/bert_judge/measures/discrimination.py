@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from bert_judge.errors import InputError
 from bert_judge.measures.arrays import ArrayLike, Integers, Names, Numbers, np
+from bert_judge.measures.confusion import Confusion
 from bert_judge.measures.inputs import check_labelled, factorise
-from bert_judge.measures.labels import Confusion
 
 FOLDS = 5
 
@@ -42,9 +42,9 @@ class Ranking:
 
     def count(self, weights: Numbers) -> tuple[Numbers, Numbers]:
         """The correct and the incorrect rows of each score, the lowest first, by the weights of all rows."""
-        ours = weights[self.order]
-        right = np.add.reduceat(ours * self.right, self.starts)
-        return right, np.add.reduceat(ours, self.starts) - right
+        ranked = weights[self.order]
+        right = np.add.reduceat(ranked * self.right, self.starts)
+        return right, np.add.reduceat(ranked, self.starts) - right
 
     def auroc(self, weights: Numbers) -> float:
         """The probability that a correct row has a higher score than an incorrect one, in [0, 1], ties as halves
@@ -74,17 +74,17 @@ def best_f1(scores: ArrayLike, golds: ArrayLike) -> Threshold:
 
 def for_precision(scores: ArrayLike, golds: ArrayLike, precision: float) -> Threshold | None:
     """The threshold with the highest recall whose precision is at least this, in (0, 1]; None where none has it."""
-    found = _best(scores, golds, lambda true, false, right: np.where(true >= precision * (true + false), true, -1.0))
-    reached = found.confusion.precision
-    return found if reached is not None and reached >= precision else None
+    best = _best(scores, golds, lambda true, false, right: np.where(true >= precision * (true + false), true, -1.0))
+    reached = best.confusion.precision
+    return best if reached is not None and reached >= precision else None
 
 
 def for_recall(scores: ArrayLike, golds: ArrayLike, recall: float) -> Threshold | None:
     """The threshold with the highest precision whose recall is at least this, in (0, 1]; None for no correct row."""
-    found = _best(
+    best = _best(
         scores, golds, lambda true, false, right: np.where(true >= recall * right, true / (true + false), -1.0)
     )
-    return found if found.confusion.recall is not None else None
+    return best if best.confusion.recall is not None else None
 
 
 def cross_fitted(
@@ -104,12 +104,12 @@ def cross_fitted(
     if count < 2:
         raise InputError(f"{count} cluster of rows was given; two or more were expected to choose a threshold.")
     part_of_row = (np.random.default_rng(seed).permutation(count) % min(FOLDS, count))[of_row]
-    found = np.zeros(len(values), np.int64)
+    held_out = np.zeros(len(values), np.int64)
     for part in range(min(FOLDS, count)):
-        ours = part_of_row == part
-        if threshold := choose(values[~ours], labels[~ours]):
-            found[ours] = values[ours] >= threshold.value
-    return found
+        inside = part_of_row == part
+        if threshold := choose(values[~inside], labels[~inside]):
+            held_out[inside] = values[inside] >= threshold.value
+    return held_out
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +139,7 @@ def risk_coverage(confidence: ArrayLike, wrong: ArrayLike) -> RiskCoverage:
     Rows of the same confidence have no order: the risk among them is the expected one, with a point after all of them.
     """
     values, errors = check_labelled("scores", confidence, wrong)
-    mistakes, others = (each[::-1] for each in Ranking.of(values, errors).count(np.ones(len(values))))
+    mistakes, others = (counts[::-1] for counts in Ranking.of(values, errors).count(np.ones(len(values))))
     sizes = (mistakes + others).astype(int)
     risk = np.cumsum(np.repeat(mistakes / sizes, sizes)) / np.arange(1, len(values) + 1)
     kept = np.cumsum(sizes)
@@ -151,7 +151,7 @@ def _best(scores: ArrayLike, golds: ArrayLike, worth: Callable[[Numbers, Numbers
     values, labels = check_labelled("scores", scores, golds)
     ranking = Ranking.of(values, labels)
     edges = np.append(np.inf, ranking.scores[::-1])  # from infinity on nothing is labelled correct
-    true, false = (np.append(0, np.cumsum(each[::-1])) for each in ranking.count(np.ones(len(values))))
+    true, false = (np.append(0, np.cumsum(counts[::-1])) for counts in ranking.count(np.ones(len(values))))
     right, wrong = int(true[-1]), int(false[-1])
     with np.errstate(invalid="ignore"):
         worths = np.nan_to_num(worth(true, false, right), nan=-1.0)

@@ -1,7 +1,6 @@
-"""Paired values of the same questions: is one higher, and by how much?
+"""Paired values of the same rows: is the second series higher than the first, and by how much?
 
-differences = Differences.of(first, second, questions)
-differences.mean, differences.interval(), differences.p_value()
+`Difference.of(first, second, questions)` is the answer; `PairedSums` holds the statistics behind it.
 """
 
 from __future__ import annotations
@@ -11,17 +10,70 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bert_judge.measures.arrays import ArrayLike, Names, Numbers, np
+from bert_judge.measures.estimates import RESAMPLES, BootstrapSettings, Estimate, bootstrap_interval
 from bert_judge.measures.inputs import check_fraction, factorise
-from bert_judge.measures.resampling import RESAMPLES, bootstrap_interval
 
 FEW = 30
-"""With fewer questions of other differences than most have, the bootstrap is too narrow; see `Differences.interval`."""
+"""With fewer questions of other differences than most have, the bootstrap is too narrow; see `PairedSums.interval`."""
 
 LEVEL = 0.05
 
 
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Two series of values of the same rows, such as the labels of two models' answers to the same questions.
+
+    `estimate` is how much higher the second's mean is. `only_first` and `only_second` count the rows on which one of
+    them is higher: for labels, on which it alone is 1. `p_value` is by question (`PairedSums.p_value`).
+    """
+
+    first_mean: float
+    second_mean: float
+    estimate: Estimate
+    questions: int
+    only_first: int
+    only_second: int
+    p_value: float
+
+    @classmethod
+    def of(
+        cls,
+        first: ArrayLike,
+        second: ArrayLike,
+        clusters: Names | None = None,
+        bootstrap: BootstrapSettings | None = None,
+    ) -> Difference:
+        """From two lists of finite numbers, each of shape (rows,), for at least one row."""
+        bootstrap = bootstrap or BootstrapSettings()
+        one, two = np.asarray(first, float), np.asarray(second, float)
+        paired = PairedSums.of(one, two, clusters)
+        ends = paired.interval(resamples=bootstrap.resamples, seed=bootstrap.seed)
+        return cls(
+            float(one.mean()),
+            float(two.mean()),
+            Estimate.of(paired.mean, ends, len(one), _ADJUSTED if paired.varies_little else _BOOTSTRAP),
+            paired.clusters,
+            int((one > two).sum()),
+            int((two > one).sum()),
+            paired.p_value(),
+        )
+
+    @property
+    def value(self) -> float:
+        """How much higher the second's mean is."""
+        return self.second_mean - self.first_mean
+
+    @property
+    def rows(self) -> int:
+        """How many rows were compared."""
+        return self.estimate.n
+
+
+_BOOTSTRAP, _ADJUSTED = "paired bootstrap", "Bonett and Price, as the differences vary little"
+
+
 @dataclass(frozen=True, slots=True, eq=False)
-class Differences:
+class PairedSums:
     """Paired differences, second minus first, summed by cluster: `sums` and `rows` have the shape (clusters,).
 
     Clusters (the answers to one question, say) are independent draws. `labels` says that the values were 0 and 1, so
@@ -33,7 +85,7 @@ class Differences:
     labels: bool
 
     @classmethod
-    def of(cls, first: ArrayLike, second: ArrayLike, clusters: Names | None = None) -> Differences:
+    def of(cls, first: ArrayLike, second: ArrayLike, clusters: Names | None = None) -> PairedSums:
         """Differences of two lists of finite numbers, each of shape (rows,); without `clusters` each row is its own."""
         one, two = np.asarray(first, float), np.asarray(second, float)
         of_row, _ = factorise(range(len(one)) if clusters is None else clusters)
@@ -62,7 +114,7 @@ class Differences:
         return math.sqrt(self.clusters / (self.clusters - 1) * float(rest @ rest)) / float(self.rows.sum())
 
     @property
-    def counted(self) -> bool:
+    def varies_little(self) -> bool:
         """Whether the clusters' differences vary too little for the bootstrap, so that `interval` is that of Bonett and
         Price: few (`FEW`) are other than the most frequent one, such as 0 where hardly any label differs.
         """
@@ -76,13 +128,13 @@ class Differences:
     ) -> tuple[float, float] | None:
         """The interval of the mean difference: the percentiles of a bootstrap that draws clusters (Efron, 1979).
 
-        Labels whose differences vary little (`counted`) have the adjusted interval of Bonett and Price (2012): that of
-        the mean with two more clusters of mean size, one all of each sign. None for values other than labels in a
-        single cluster, or without variance.
+        Labels of which `varies_little` is true have the adjusted interval of Bonett and Price (2012): that of the mean
+        with two more clusters of mean size, one all of each sign. None for values other than labels in a single
+        cluster, or without variance.
         """
         from scipy.stats import t
 
-        if not self.counted:
+        if not self.varies_little:
             if self.clusters < 2:
                 return None
             return bootstrap_interval(
@@ -110,10 +162,10 @@ class Differences:
             return 1.0
         return float(2 * t.sf(abs(self.mean) / error, self.clusters - 1)) if error else 0.0
 
-    def _adjusted(self) -> Differences:
+    def _adjusted(self) -> PairedSums:
         """With two more clusters of mean size, one all of each sign."""
         size = float(self.rows.mean())
-        return Differences(np.append(self.sums, [size, -size]), np.append(self.rows, [size, size]), self.labels)
+        return PairedSums(np.append(self.sums, [size, -size]), np.append(self.rows, [size, size]), self.labels)
 
 
 def mcnemar(only_first: int, only_second: int) -> float:
@@ -123,8 +175,8 @@ def mcnemar(only_first: int, only_second: int) -> float:
     """
     from scipy.stats import binomtest
 
-    apart = only_first + only_second
-    return float(binomtest(only_first, apart).pvalue) if apart else 1.0
+    differing = only_first + only_second
+    return float(binomtest(only_first, differing).pvalue) if differing else 1.0
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

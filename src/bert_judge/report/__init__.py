@@ -2,7 +2,8 @@
 
 `write_report(find_runs(["out"]), "out/report.html")`
 
-The other modules put what a command found into a document: evaluation, comparison, correction, cascades, results.
+`sections` holds a module for each section of the page. The other modules make the documents of commands: score,
+evaluation, comparison, correction, cascade, audit.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The result of an audit: as a document, and as the files of its folder."""
+"""An audit as a document, and as the files of its folder."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from bert_judge.records import Row, Signature
 from bert_judge.report.document import Block, Content, Document, Example, Examples, Facts, Table
 from bert_judge.studies.audit.trials import Audit, FamilyResult, Outcome
-from bert_judge.wording import SAID, bracketed, clipped, number, percent, visible
+from bert_judge.wording import SAID, clipped, interval, number, percent, visible
 
 _EXAMPLES = 3  # trials of a family that are shown
 _WILSON = "in brackets: 95 % Wilson intervals"
@@ -19,16 +19,16 @@ _KEPT = "kept: the same verdict as on the plain answer; correct, incorrect: the 
 
 
 def audit_document(audit: Audit, signature: Signature, misses: Sequence[str] = ()) -> Document:
-    """The tables, what failed most, what of the gate is missed, and some of the trials that failed with their texts."""
+    """The tables, what failed most, the limits that are missed, and some of the failed trials with their texts."""
     attacks = [family for family in audit.families if family.kind == "attack"]
     invariances = [family for family in audit.families if family.kind == "invariance"]
     parts: list[Block] = [_headline(audit)]
     if attacks:
         head = ["attack", "trials", "accepted", "undecided", "truncated"]
-        parts.append(Table("Attacks", head, [_line(each) for each in attacks], _WILSON))
+        parts.append(Table("Attacks", head, [*map(_line, attacks)], _WILSON))
     if invariances:
         head = ["change", "trials", "kept", "correct", "incorrect", "undecided", "truncated"]
-        parts.append(Table("Invariances", head, [_line(each) for each in invariances], f"{_KEPT}; {_WILSON}"))
+        parts.append(Table("Invariances", head, [*map(_line, invariances)], f"{_KEPT}; {_WILSON}"))
     if failed := list(_most_failed(audit)):
         parts += [Facts(failed, "What failed most"), *_failed_trials(audit.failures)]
     gate = [f"The gate is missed: {miss}" for miss in misses]
@@ -36,7 +36,7 @@ def audit_document(audit: Audit, signature: Signature, misses: Sequence[str] = (
 
 
 def to_files(audit: Audit, run: Mapping[str, Any]) -> dict[str, str]:
-    """The files of an audit by their names; `run` holds what `audit.json` says besides what was found."""
+    """The files of an audit by their names; `run` holds what `audit.json` says besides the counts."""
     counts = asdict(replace(audit, failures=()))
     del counts["failures"]  # they have a file of their own
     failures = (json.dumps(_failure(outcome), ensure_ascii=False) + "\n" for outcome in audit.failures)
@@ -60,16 +60,22 @@ def _headline(audit: Audit) -> str:
     plain = audit.plain
     undecided = f", {plain.undecided} undecided" if plain.undecided else ""
     return (
-        f"{audit.items} questions; plain answers judged correctly: {bracketed(plain.accuracy, plain.interval)} of "
-        f"{plain.trials} (correct ones {percent(plain.right_accepted)}, incorrect ones "
+        f"{audit.items} questions; plain answers judged correctly: {interval(plain.accuracy)} of "
+        f"{plain.accuracy.n} (correct ones {percent(plain.right_accepted)}, incorrect ones "
         f"{percent(plain.wrong_rejected)}{undecided})"
     )
 
 
 def _line(family: FamilyResult) -> list[Content]:
     by_label = [percent(family.kept_right), percent(family.kept_wrong)] if family.kind == "invariance" else []
-    rate = bracketed(family.rate, family.interval)
-    return [family.name, family.trials, rate, *by_label, family.undecided or "", family.truncated or ""]
+    return [
+        family.name,
+        family.rate.n,
+        interval(family.rate),
+        *by_label,
+        family.undecided or "",
+        family.truncated or "",
+    ]
 
 
 def _most_failed(audit: Audit) -> Iterable[tuple[str, str]]:
@@ -87,18 +93,18 @@ def _failed_trials(failures: Sequence[Outcome]) -> Iterable[Examples]:
     for name, group in groupby(failures, key=lambda outcome: outcome.trial.family):
         outcomes = list(group)
         some = outcomes[:: max(1, len(outcomes) // _EXAMPLES)][:_EXAMPLES]
-        yield Examples(f"Trials that failed: {name} ({len(outcomes)})", [_example(each) for each in some])
+        yield Examples(f"Trials that failed: {name} ({len(outcomes)})", [*map(_example, some)])
 
 
 def _example(outcome: Outcome) -> Example:
     sample, verdict, plain = outcome.trial.sample, outcome.verdict, outcome.trial.plain
-    said = f"labelled {SAID[sample.gold]}; score {_score(verdict.score)}"
+    line = f"labelled {SAID[sample.gold]}; score {_score(verdict.score)}"
     texts = [("question", sample.question), ("references", " | ".join(sample.references))]
     texts.append(("candidate", sample.candidate))
     if plain is not None and outcome.plain is not None:
-        said += f", of the plain answer {_score(outcome.plain.score)}"
+        line += f", of the plain answer {_score(outcome.plain.score)}"
         texts += [("plain answer", plain.candidate)] if plain.candidate != sample.candidate else []
-    return Example(said, texts)
+    return Example(line, texts)
 
 
 def _score(score: float | None) -> str:

@@ -1,27 +1,29 @@
-"""Results as one document, a title and parts, rendered as text for a terminal and as Markdown.
+"""Results as one document, a title and blocks, rendered as text for a terminal and as Markdown.
 
-`report/parts.html` renders the parts as HTML. Texts of answers never become markup.
+The macros of `report/parts.html` render the blocks as HTML. Texts of answers never become markup.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import ClassVar, Protocol
 
+from bert_judge.measures import Estimate
 from bert_judge.records import Signature
 from bert_judge.wording import LONGEST, LONGEST_LINE, clipped, code, escaped
 
 
 @dataclass(frozen=True, slots=True)
 class BarCell:
-    """A text in a table; in HTML with a bar below it (a rate and the ends of its interval) and a tooltip (`hint`)."""
+    """A text in a table; in HTML with a bar below it (a rate with its interval) and a tooltip (`hint`)."""
 
-    said: str
-    bar: tuple[float, float, float]
+    text: str
+    estimate: Estimate
     hint: str = ""
 
     def __str__(self) -> str:
-        return self.said
+        return self.text
 
 
 Content = str | int | BarCell | None
@@ -46,6 +48,7 @@ class Table:
     below: str = ""
     of: str = ""
     left: Collection[int] = (0,)
+    macro: ClassVar[str] = "table"
 
     @property
     def heading(self) -> str:
@@ -85,9 +88,10 @@ class Chart:
     key: str = ""
     data: Table | None = None
     file: str = ""
+    macro: ClassVar[str] = "chart"
 
     def text(self) -> str:
-        """Nothing: a terminal shows no charts."""
+        """Empty, as a terminal shows no charts."""
         return ""
 
     def markdown(self) -> str:
@@ -103,23 +107,24 @@ class Facts:
 
     pairs: Sequence[tuple[str, str]]
     title: str = ""
+    macro: ClassVar[str] = "facts"
 
     def text(self) -> str:
         """As lines of a terminal."""
         width = max(len(name) for name, _ in self.pairs)
-        lines = [f"{name:{width}}  {said}".rstrip() for name, said in self.pairs]
+        lines = [f"{name:{width}}  {value}".rstrip() for name, value in self.pairs]
         return "\n".join([*filter(None, [self.title]), *lines])
 
     def markdown(self) -> str:
         """As a list, with values as code: they can be copied as they are."""
-        return _under(self.title, "\n".join(f"- {escaped(name)}: {code(said)}" for name, said in self.pairs))
+        return _under(self.title, "\n".join(f"- {escaped(name)}: {code(value)}" for name, value in self.pairs))
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """An answer that is shown: a line about it (`said`), and its texts by name."""
+    """An answer that is shown: a line about it, and its texts by name."""
 
-    said: str
+    line: str
     texts: Sequence[tuple[str, str | None]]
 
 
@@ -134,6 +139,7 @@ class Examples:
     total: int = 0
     most: int = 0
     more: str = ""
+    macro: ClassVar[str] = "examples"
 
     def text(self) -> str:
         """As lines of a terminal."""
@@ -142,7 +148,7 @@ class Examples:
         lines = [f"{self.title}:"]
         for example in self.examples[: self.most]:
             width = max(len(name) for name, _ in example.texts)
-            lines.append(f"  {clipped(example.said, LONGEST_LINE)}")
+            lines.append(f"  {clipped(example.line, LONGEST_LINE)}")
             lines += [f"    {name:{width}}  {clipped(text, LONGEST_LINE)}" for name, text in example.texts]
         left = self.total - self.most
         return "\n".join([*lines, *([f"  ({self.more.format(left)})"] if left > 0 else [])])
@@ -151,12 +157,26 @@ class Examples:
         """As a numbered list; texts are code, in which odd spaces can be seen."""
         lines = []
         for number, example in enumerate(self.examples, 1):
-            lines.append(f"{number}. {escaped(clipped(example.said, LONGEST))}")
+            lines.append(f"{number}. {escaped(clipped(example.line, LONGEST))}")
             lines += [f"    - {escaped(name)}: {code(text, LONGEST)}" for name, text in example.texts]
         return _under(self.title, "\n".join(lines))
 
 
-Block = str | Table | Chart | Facts | Examples
+class Rendered(Protocol):
+    """A block that is more than a paragraph; `macro` is that of `report/parts.html` that renders it as HTML."""
+
+    @property
+    def macro(self) -> str:
+        """The name of the macro."""
+
+    def text(self) -> str:
+        """As lines of a terminal."""
+
+    def markdown(self) -> str:
+        """As Markdown."""
+
+
+Block = str | Rendered
 """A part of a document; a text is a paragraph."""
 
 

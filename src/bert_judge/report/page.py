@@ -1,4 +1,4 @@
-"""Write a report: a page with the figures, which need no script, and the rows, which `report.js` shows."""
+"""Write a report: a page of sections, which need no script, and the rows, which `report.js` shows."""
 
 from __future__ import annotations
 
@@ -6,16 +6,14 @@ import base64
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict
 from importlib.resources import files
 from pathlib import Path
 
 from bert_judge.errors import OutputError
 from bert_judge.records import __version__
 from bert_judge.report.document import shown
-from bert_judge.report.figures import Figures, find_figures
-from bert_judge.report.overview import cards, charts, headline, report_document, tables
-from bert_judge.report.packing import BUDGET, Packed, pack
+from bert_judge.report.rows import BUDGET, Packed, pack
+from bert_judge.report.sections import VerdictReport, make_report
 from bert_judge.results import write_files
 from bert_judge.results.runs import Run
 from bert_judge.studies.labels import Labels
@@ -40,8 +38,8 @@ def write_report(
     title: str | None = None,
     notes: Iterable[str] = (),
     budget: int = BUDGET,
-) -> Figures:
-    """Write the page to `path`, and beside it the figures as `.md` and `.json`; returns the figures.
+) -> VerdictReport:
+    """Write the page to `path`, and beside it the figures as `.md` and `.json`; returns the report.
 
     The page holds every row. If the texts have more than `budget` characters together, long ones lose their middle.
     `notes`, such as those of `left_out`, stand before the report's own. Raises InputError as `collect` does,
@@ -49,26 +47,24 @@ def write_report(
     """
     path = check_path(path)
     table = collect(runs, labels)
-    found = find_figures(table, notes)
-    name = title or ", ".join(dict.fromkeys(map(_input_name, runs[:3])))
-    record = {"version": __version__, "title": name, **asdict(found)}
+    report = make_report(table, title or ", ".join(dict.fromkeys(map(_input_name, runs[:3]))), notes)
+    record = {"version": __version__, **report.record()}
     contents = {
-        path.name: _page(found, pack(table, budget), name),
-        path.with_suffix(".md").name: [report_document(found, f"Report: {name}").markdown()],
+        path.name: _page(report, pack(table, budget)),
+        path.with_suffix(".md").name: [report.document().markdown()],
         path.with_suffix(".json").name: [json.dumps(record, indent=1) + "\n"],
     }
     write_files(path.parent, contents)
-    return found
+    return report
 
 
 def _input_name(run: Run) -> str:
-    """What was judged, in short: the file's name, or the task and the model whose candidates they are."""
-    given = run.input
-    path = Path(given.get("path", run.folder))
-    return f"{path.parent.parent.name}, {path.parent.name}" if given.get("format") == "candidates" else path.name
+    """The input in short: the file's name, or the task and the model whose candidates were judged."""
+    path = Path(run.input.get("path", run.folder))
+    return f"{path.parent.parent.name}, {path.parent.name}" if run.input.get("format") == "candidates" else path.name
 
 
-def _page(found: Figures, packed: Packed, title: str) -> Iterator[str]:
+def _page(report: VerdictReport, packed: Packed) -> Iterator[str]:
     """The page in pieces: what is seen first comes first, the chunks of texts last."""
     from jinja2 import Environment, FunctionLoader, StrictUndefined
     from markupsafe import Markup
@@ -76,7 +72,7 @@ def _page(found: Figures, packed: Packed, title: str) -> Iterator[str]:
     style = _file("report/report.css")
     script = _file("report/report.js")
     facts = json.dumps(packed.facts, separators=(",", ":")).replace("<", "\\u003c")  # no text can end the script
-    notes = [*found.notes]
+    notes = [*report.notes]
     if packed.limit is not None:
         notes.append(
             f"To keep this page small, texts of over {packed.limit:,} characters are shown without their middle; "
@@ -86,8 +82,7 @@ def _page(found: Figures, packed: Packed, title: str) -> Iterator[str]:
     pages = Environment(autoescape=True, loader=loader, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     pages.globals["shown"] = shown
     return pages.get_template("report/report.html").generate(
-        title=title,
-        headline=headline(found),
+        report=report,
         policy=Markup(
             f"default-src 'none'; style-src {_digest(style)}; script-src {_digest(script)}; img-src data:; "
             "base-uri 'none'; form-action 'none'"
@@ -95,9 +90,6 @@ def _page(found: Figures, packed: Packed, title: str) -> Iterator[str]:
         style=Markup(style),
         script=Markup(script),
         notes=notes,
-        cards=cards(found),
-        charts=charts(found),
-        tables=tables(found),
         facts=Markup(facts),
         columns=packed.columns,
         chunks=packed.chunks(),
@@ -110,5 +102,5 @@ def _file(name: str) -> str:
 
 
 def _digest(text: str) -> str:
-    """What the page's policy knows an inline script or style by: no other one runs."""
+    """The hash by which the page's policy allows an inline script or style; no other one runs."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from bert_judge.errors import MissingExtraError
 from bert_judge.studies.evaluate import Evaluation, JudgeEvaluation
+from bert_judge.wording import number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,7 +42,7 @@ def require_matplotlib() -> None:
         raise MissingExtraError("the figure", "matplotlib", "plot")
 
 
-def figure_bytes(found: Evaluation, suffix: str) -> bytes:
+def figure_bytes(evaluation: Evaluation, suffix: str) -> bytes:
     """A file (svg, png or pdf) with reliability, where a judge gives probabilities, and risk-coverage; the same bytes
     for the same evaluation. Raises MissingExtraError without matplotlib.
     """
@@ -49,14 +50,14 @@ def figure_bytes(found: Evaluation, suffix: str) -> bytes:
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
-    probable = [judge for judge in found.judges if judge.bins]
-    names = [judge.name for judge in found.judges]
+    probable = [judge for judge in evaluation.judges if judge.bins]
+    names = [judge.name for judge in evaluation.judges]
     styles = dict(zip(names, zip(cycle(_COLOURS), cycle(_MARKS), cycle(_LINES), strict=False), strict=False))
     figure = Figure((9.0 if probable else 4.8, 4.2), layout="constrained")  # one that pyplot does not know
     panels = figure.subplots(1, 2 if probable else 1, squeeze=False)[0]
     if probable:
-        _draw_reliability(panels[0], probable, styles, found.rows)
-    _draw_risk(panels[-1], found.judges, styles)
+        _draw_reliability(panels[0], probable, styles, evaluation.rows)
+    _draw_risk(panels[-1], evaluation.judges, styles)
     content = io.BytesIO()
     with rc_context({"svg.hashsalt": "bert-judge"}):
         figure.savefig(content, format=suffix, dpi=160, metadata=_UNDATED[suffix])
@@ -68,8 +69,8 @@ def _draw_reliability(axes: Axes, judges: Sequence[JudgeEvaluation], styles: _St
     axes.plot([0, 1], [0, 1], color="#999999", linewidth=0.8, linestyle=(0, (4, 3)))
     for judge in judges:
         colour, mark, line = styles[judge.name]
-        scores, correct = [each.mean_score for each in judge.bins], [each.right for each in judge.bins]
-        sizes = [max(8.0, _LARGEST * each.rows / rows) for each in judge.bins]
+        scores, correct = [part.mean_score for part in judge.bins], [part.right.value or 0.0 for part in judge.bins]
+        sizes = [max(8.0, _LARGEST * part.rows / rows) for part in judge.bins]
         axes.plot(scores, correct, color=colour, linewidth=1, linestyle=line)
         axes.scatter(scores, correct, sizes, color=colour, marker=mark, alpha=0.75, linewidths=0)
         axes.plot([], [], color=colour, marker=mark, markersize=5, label=_legend(judge))
@@ -78,8 +79,8 @@ def _draw_reliability(axes: Axes, judges: Sequence[JudgeEvaluation], styles: _St
 
 
 def _legend(judge: JudgeEvaluation) -> str:
-    ece = judge.estimates.get("ece")
-    return _plain(judge.name) + (f" (ECE {ece.value:.3f})" if ece else "")
+    ece = judge.agreement.ece
+    return _plain(judge.name) + (f" (ECE {number(ece.value)})" if ece else "")
 
 
 def _draw_risk(axes: Axes, judges: Sequence[JudgeEvaluation], styles: _Styles) -> None:

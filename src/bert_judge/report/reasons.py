@@ -41,8 +41,8 @@ def because(why: Explanation) -> str:
         near = f"within {LEAST_EFFECT} of {number(why.score)}"
         return f"No single part matters: whichever is left out, the score stays {near}."
     best, worst = max(parts, key=_effect), min(parts, key=_effect)
-    said = [_speaks(why, best, "for")] if _effect(best) > 0 else []
-    return " ".join([*said, *([_speaks(why, worst, "against")] if _effect(worst) < 0 else [])])
+    sentences = [_speaks(why, best, "for")] if _effect(best) > 0 else []
+    return " ".join([*sentences, *([_speaks(why, worst, "against")] if _effect(worst) < 0 else [])])
 
 
 def pieces(candidate: str, why: Explanation) -> Iterator[tuple[str, float | None]]:

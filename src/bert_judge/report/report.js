@@ -58,7 +58,7 @@ async function answer(row) {
   return {
     row, id: own.id[at], candidate: own.candidate[at], marks: own.marks[at], more: own.more[at] || {},
     question: await field(row, "question"), references: await field(row, "references"),
-    said: own.said.map((judge) => judge[at] || ["", -1, 0, 0, "", 0]),
+    verdicts: own.verdicts.map((judge) => judge[at] || {}),
   };
 }
 
@@ -139,7 +139,7 @@ function sought() {
 function holds(row, words) {
   const own = ready[Math.floor(row / facts.chunk)], at = row % facts.chunk;
   const among = [own.candidate[at] ?? "", fieldNow(row, "question") ?? "", ...fieldNow(row, "references"), own.id[at] ?? ""];
-  for (const judge of own.said) if (judge[at] && judge[at][0]) among.push(judge[at][0]);
+  for (const judge of own.verdicts) if (judge[at] && judge[at].explanation) among.push(judge[at].explanation);
   return words.every((word) => among.some((text) => word.test(text)));
 }
 
@@ -403,8 +403,8 @@ function marked(text, gaps) {
   return [...content, cut(at)];
 }
 
-function referenceList({ references, marks, said: says }) {
-  const by = (i) => facts.judges.filter((_, judge) => says[judge][1] === i).map((judge) => judge.name);
+function referenceList({ references, marks, verdicts }) {
+  const by = (i) => facts.judges.filter((_, judge) => verdicts[judge].matched === i).map((judge) => judge.name);
   const item = (text, i) => {
     const names = by(i), here = marks && marks[0] === i && references.length > 1;
     const why = here && !names.length ? "most words in common" : names.length && references.length > 1 ? `matched by ${names.join(", ")}` : "";
@@ -444,17 +444,17 @@ function reason(words, pieces) {
 }
 
 function saying(found, judge) {
-  const [explanation, matched, cut, details, shares, why, outside, leftOut] = found.said[judge], others = details || {};
+  const { explanation, matched, truncated, details, shares, why, outside, left_out: leftOut } = found.verdicts[judge];
   const head = make("p", {}, make("b", {}, facts.judges[judge].name), verdict(judge, found.row), ...flags(judge, found.row),
     facts.judges[judge].kind !== facts.judges[judge].name ? make("small", {}, facts.judges[judge].kind) : null);
   const facts_ = {
     ...(shares ? { shares } : {}),
     ...(explanation ? { says: explanation } : {}),
     ...(matched >= 0 && found.references.length > 1 ? { matched: `reference ${matched + 1} of ${found.references.length}` } : {}),
-    ...(cut ? { truncated: Object.entries(cut).map(([name, count]) => `${name}: ${number.format(count)} characters`).join(", ") } : {}),
+    ...(truncated ? { truncated: Object.entries(truncated).map(([name, count]) => `${name}: ${number.format(count)} characters`).join(", ") } : {}),
     ...(leftOut ? { "left out": leftOut } : {}),
     ...(outside ? { outside: `${outside}: beyond what the judge knows` } : {}),
-    ...others,
+    ...details,
   };
   return make("div", { className: "say" }, head, why ? reason(...why) : null, Object.keys(facts_).length ? pairs(facts_) : null);
 }
@@ -553,7 +553,7 @@ async function record(row) {
   const kinds = facts.facets.map(({ name, levels }, i) => [name, levels[columns.facets[i][row]]]).filter(([, level]) => level !== undefined);
   const verdicts = facts.judges.map(({ name }, i) => {
     const letter = columns.verdict[i][row];
-    const own = { score: columns.score[i][row], label: "01".includes(letter) ? Number(letter) : null, explanation: found.said[i][0] || null };
+    const own = { score: columns.score[i][row], label: "01".includes(letter) ? Number(letter) : null, explanation: found.verdicts[i].explanation || null };
     return [name, letter === " " ? null : own];
   });
   return {

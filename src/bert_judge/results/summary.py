@@ -1,4 +1,4 @@
-"""What a result says in a few numbers."""
+"""A result in a few numbers."""
 
 from __future__ import annotations
 
@@ -9,22 +9,20 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bert_judge.measures import Confusion, Rate
+from bert_judge.measures import Agreement, Confusion, Estimate, rate_of_counts
 from bert_judge.measures.arrays import np
 from bert_judge.records import record_cluster
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What a result says in a few numbers. Rates are in [0, 1]; intervals are at 95 %, by question (`Rate`).
+    """A result in a few numbers. Rates are in [0, 1]; intervals are at 95 %, by question.
 
     `failed` counts those of the `undecided` rows on which the judge itself failed. `mean_score` is over decided rows.
-    `accuracy` is the rate of candidates that the judge labels correct among the decided rows; `accuracy_all` counts
-    undecided rows as incorrect. Both are None where the judge gives scores without labels. `agreement` compares the
-    judge's labels with the human labels of the input, where there are any. `outside` is there where rows are.
-    `questions` is how many questions the decided rows answer; None where each has one answer, so that the interval is
-    Wilson's over rows. `left_out` counts the rows of which something is not the answer, by what that is (as in
-    `Verdict.left_out`); None where there are none.
+    `accuracy` is the rate of candidates that the judge labels correct among the decided rows, without a value where
+    the judge gives scores without labels; `accuracy_all` counts undecided rows as incorrect. `agreement` compares the
+    judge's labels with the human labels of the input, if there are any; `outside` is None without such rows.
+    `left_out` counts the rows of which a part is not the answer, by the kind of part (as in `Verdict.left_out`).
     """
 
     rows: int
@@ -33,30 +31,27 @@ class Summary:
     failed: int
     truncated: int
     mean_score: float | None
-    accuracy: float | None
-    accuracy_interval: tuple[float, float] | None
+    accuracy: Estimate
     accuracy_all: float | None
     agreement: Agreement | None
     outside: Outside | None = None
-    questions: int | None = None
     left_out: Mapping[str, int] | None = None
 
     @classmethod
     def read(cls, record: Mapping[str, Any]) -> Summary:
         """The summary in a `run.json`. Raises KeyError or TypeError for something else."""
         agreement, outside = record["agreement"], record.get("outside")
-        return cls(
-            **{
-                **record,
-                "agreement": Agreement(**agreement) if agreement else None,
-                "outside": Outside(**outside) if outside else None,
-            }
-        )
+        records = {
+            "accuracy": Estimate(**record["accuracy"]),
+            "agreement": Agreement.of_record(agreement) if agreement else None,
+            "outside": Outside(**outside) if outside else None,
+        }
+        return cls(**{**record, **records})
 
 
 @dataclass(frozen=True, slots=True)
 class Outside:
-    """Rows outside of what the judge knows: how many for each reason, and the accuracy of all others.
+    """Rows that are out of the judge's scope: how many for each reason, and the figures of all other rows.
 
     `accuracy` is the rate of the others that the judge labels correct, `agreement` that on which it agrees with the
     human labels.
@@ -72,33 +67,11 @@ class Outside:
         return sum(self.reasons.values())
 
 
-@dataclass(frozen=True, slots=True)
-class Agreement:
-    """How far the judge agrees with the `labels` human labels of the input, over the `rows` rows that have both.
-
-    `questions` are theirs, as in `Summary`.
-    """
-
-    rows: int
-    labels: int
-    accuracy: float | None
-    accuracy_interval: tuple[float, float]
-    f1: float | None
-    kappa: float | None
-    questions: int | None = None
-
-    @classmethod
-    def of(cls, confusion: Confusion, labels: int, rate: Rate) -> Agreement:
-        """That of counts with at least one row; `rate` is their accuracy by question."""
-        measures = (confusion.accuracy, rate.interval, confusion.f1, confusion.kappa)
-        return cls(confusion.n, labels, *measures, _questions(rate))
-
-
 class Tally:
-    """Counts the records of a result (lines of `verdicts.jsonl`) as they pass; reads their `COLUMNS` alone.
+    """Counts the records of a result (lines of `verdicts.jsonl`) as they pass; only their `COLUMNS` are read.
 
-    Rows are not kept: 8 bytes for the score of each, and counts for each question, 24 bytes, and twice that while they
-    are added up.
+    It keeps no rows: 8 bytes for the score of each, and for each question counts of 24 bytes, twice that while they are
+    added up.
     """
 
     COLUMNS = tuple("id score label gold truncated failed outside left_out question question_hash".split())
@@ -134,7 +107,7 @@ class Tally:
         count = self._counts
         judged = count["rows"] - count["undecided"]
         labelled, correct, confusion = _rates(self._labels)
-        right, agreed = self._by_question.rates()
+        accuracy, agreement = self._by_question.rates()
         return Summary(
             rows=count["rows"],
             judged=judged,
@@ -142,12 +115,10 @@ class Tally:
             failed=count["failed"],
             truncated=count["truncated"],
             mean_score=math.fsum(score for score in self._scores if score == score) / judged if judged else None,
-            accuracy=correct / labelled if labelled else None,
-            accuracy_interval=right.interval if right else None,
+            accuracy=accuracy,
             accuracy_all=correct / (labelled + count["undecided"]) if labelled + count["undecided"] else None,
-            agreement=Agreement.of(confusion, count["gold"], agreed) if agreed else None,
+            agreement=Agreement.of_counts(confusion, count["gold"] - confusion.n, agreement) if confusion.n else None,
             outside=self._outside(),
-            questions=_questions(right) if right else None,
             left_out=dict(self._left_out.most_common()) or None,
         )
 
@@ -164,14 +135,15 @@ class Tally:
 
 
 class _ByQuestion:
-    """For each question, by a number of 64 bits: how many answers are labelled, how many of them correct, how many have
-    a human label, too, and on how many of these both agree.
+    """Counts by question, which is a number of 64 bits: answers that are labelled, that are labelled correct, that have
+    a human label too, and on which both labels agree.
 
-    Questions are sorted in one array and their counts lie in another. Answers wait in a buffer, which may be as long as
-    there are questions, so that each question is sorted in only a few times.
+    A dictionary of a million questions would take ten times the memory: here questions are one sorted array, their
+    counts another. New answers wait in a buffer that grows with the number of questions, so that the arrays are merged
+    only a few times.
     """
 
-    _LEAST = 65_536  # answers that are worth sorting
+    _LEAST = 65_536  # answers in the buffer before it is merged
 
     def __init__(self) -> None:
         self._questions = np.empty(0, np.uint64)
@@ -183,15 +155,15 @@ class _ByQuestion:
         self._waiting.append(question)
         self._kinds.append((label == 1) | (gold is not None) << 1 | (label == gold) << 2)
         if len(self._waiting) >= max(self._LEAST, len(self._questions)):
-            self._sort_in()
+            self._merge()
 
-    def rates(self) -> tuple[Rate | None, Rate | None]:
-        """The rate of correct answers, and that of agreement with human labels; None each without answers."""
-        self._sort_in()
+    def rates(self) -> tuple[Estimate, Estimate]:
+        """The rate of correct answers, and that of agreement with human labels."""
+        self._merge()
         labelled, correct, compared, agreed = self._counts
-        return Rate.of_counts(correct, labelled), Rate.of_counts(agreed, compared)
+        return rate_of_counts(correct, labelled), rate_of_counts(agreed, compared)
 
-    def _sort_in(self) -> None:
+    def _merge(self) -> None:
         if not self._waiting:
             return
         asked, of_answer = np.unique(np.frombuffer(self._waiting, np.uint64), return_inverse=True)
@@ -200,27 +172,21 @@ class _ByQuestion:
         counts = np.zeros((4, len(questions)), np.uint32)
         counts[:, np.searchsorted(questions, self._questions)] = self._counts
         places = np.searchsorted(questions, asked)
-        for row, counted in enumerate((kinds >= 0, kinds & 1, kinds & 2, kinds & 4)):
-            counts[row, places] += np.bincount(of_answer[counted != 0], minlength=len(asked)).astype(np.uint32)
+        for line, counted in enumerate((kinds >= 0, kinds & 1, kinds & 2, kinds & 4)):
+            counts[line, places] += np.bincount(of_answer[counted != 0], minlength=len(asked)).astype(np.uint32)
         self._questions, self._counts = questions, counts
         self._waiting, self._kinds = array("Q"), array("B")
 
 
-def _questions(rate: Rate) -> int | None:
-    """How many questions there are, where some have several answers."""
-    return rate.clusters if rate.clustered else None
-
-
 _Labels = tuple[str | None, int | None, int | None]
-"""Why a row is outside of what the judge knows, its human label and the judge's; None each for nothing."""
+"""Why a row is out of scope, its human label and the judge's; None for none."""
 
 
 def _rates(counts: Mapping[_Labels, int]) -> tuple[int, int, Confusion]:
     """How many rows the judge labels, how many of them correct, and how its labels meet the human ones."""
-    labelled: Counter[tuple[int | None, int]] = Counter()
+    cells = Counter[tuple[int | None, int]]()
     for (_, gold, label), rows in counts.items():
         if label is not None:
-            labelled[gold, label] += rows
-    correct = sum(rows for (_, label), rows in labelled.items() if label == 1)
-    pairs = ((gold, label) for gold, label in labelled.elements() if gold is not None)
-    return labelled.total(), correct, Confusion.count(pairs)
+            cells[gold, label] += rows
+    correct = sum(rows for (_, label), rows in cells.items() if label == 1)
+    return cells.total(), correct, Confusion(cells[1, 1], cells[0, 1], cells[1, 0], cells[0, 0])

@@ -12,9 +12,6 @@ from bert_judge.results.files import RUN, VERDICTS, facts
 from bert_judge.results.runs import read_verdicts
 from bert_judge.results.summary import Tally
 
-_FIGURES = ("rows", "judged", "undecided", "failed", "truncated", "mean_score", "accuracy", "accuracy_all")
-_FIGURES_OF_AGREEMENT = ("rows", "labels", "accuracy", "f1", "kappa")
-
 
 def damage(folder: Path, record: Mapping[str, Any]) -> list[str]:
     """What differs in the files of a result from what its `run.json`, the record, says: a sentence each, none if whole.
@@ -37,20 +34,28 @@ def damage(folder: Path, record: Mapping[str, Any]) -> list[str]:
 
 
 def different_figures(folder: Path, saved: Mapping[str, Any]) -> list[str]:
-    """A sentence for each figure of a saved summary that the verdicts of its folder do not give.
-
-    Intervals are left out: earlier versions made them otherwise.
-    """
-    summary = asdict(Tally(read_verdicts(folder, Tally.COLUMNS)).summary())
-    pairs: list[tuple[str, Any, Any]] = [(name, saved.get(name), summary[name]) for name in _FIGURES]
-    written, counted = (figures.get("agreement") or {} for figures in (saved, summary))
-    if isinstance(written, Mapping):
-        pairs += [(f"agreement.{name}", written.get(name), counted.get(name)) for name in _FIGURES_OF_AGREEMENT]
+    """A sentence for each figure of a saved summary that the verdicts of its folder do not give."""
+    counted = asdict(Tally(read_verdicts(folder, Tally.COLUMNS)).summary())
+    pairs = [(name, _figure(saved, name), _figure(counted, name)) for name in _FIGURES]
     return [
-        f"{folder / RUN} says {name} {written}, and the verdicts give {counted}."
-        for name, written, counted in pairs
-        if not _same(written, counted)
+        f"{folder / RUN} says {name.removesuffix('.value')} {written}, and the verdicts give {recounted}."
+        for name, written, recounted in pairs
+        if not _same(written, recounted)
     ]
+
+
+_FIGURES = (
+    *("rows", "judged", "undecided", "failed", "truncated", "mean_score", "accuracy.value", "accuracy_all"),
+    *("agreement.undecided", "agreement.accuracy.value", "agreement.f1.value", "agreement.kappa.value"),
+)
+"""The figures that are compared, by their paths in the summary."""
+
+
+def _figure(summary: Mapping[str, Any], path: str) -> Any:
+    value: Any = summary
+    for name in path.split("."):
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return value
 
 
 def _same(written: object, counted: float | None) -> bool:

@@ -1,7 +1,7 @@
 """Judges against human labels: how often they agree, where they do not, and from which score on to trust them.
 
-found = evaluate(labelled_part(collect([load_run("out")])))
-found.judges[0].estimates["accuracy"]
+evaluation = evaluate(labelled_part(collect([load_run("out")])))
+evaluation.judges[0].agreement.accuracy
 """
 
 from __future__ import annotations
@@ -12,8 +12,10 @@ from functools import partial
 from typing import Annotated
 
 from bert_judge.errors import InputError
+from bert_judge.measures.agreement import Agreement, agreements
 from bert_judge.measures.arrays import ArrayLike, Integers, Numbers, Truths, np
 from bert_judge.measures.calibration import Bin, reliability
+from bert_judge.measures.confusion import Confusion
 from bert_judge.measures.discrimination import (
     RiskCoverage,
     Threshold,
@@ -24,11 +26,10 @@ from bert_judge.measures.discrimination import (
     most_accurate,
     risk_coverage,
 )
-from bert_judge.measures.labels import Confusion
-from bert_judge.measures.paired import Differences, holm
+from bert_judge.measures.estimates import BootstrapSettings
+from bert_judge.measures.paired import Difference, holm
 from bert_judge.metrics import containment
 from bert_judge.records import Row, Scale, Signature
-from bert_judge.studies.measures import BootstrapSettings, Estimate, measure
 from bert_judge.studies.slices import Slice, is_small, slices
 from bert_judge.studies.table import JudgeColumn, VerdictTable
 from bert_judge.studies.teacher import Teacher, TeacherErrors, teacher_errors
@@ -45,12 +46,12 @@ _MEANING: Mapping[Scale, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvaluationSettings(BootstrapSettings):
-    """What is asked of an evaluation besides the measures."""
+    """What an evaluation looks at besides the measures."""
 
     by: Annotated[tuple[str, ...], "further columns to slice by"] = ()
     threshold: Annotated[float | None, "scores from X on count as correct (default: each judge's own labels)"] = None
-    min_precision: Annotated[float, "precision that a threshold is sought for"] = 0.95
-    min_recall: Annotated[float, "recall that a threshold is sought for"] = 0.95
+    min_precision: Annotated[float, "precision that a threshold has to reach"] = 0.95
+    min_recall: Annotated[float, "recall that a threshold has to reach"] = 0.95
     worst: Annotated[int, "disagreements that are listed for each judge"] = 20
 
     def __post_init__(self) -> None:
@@ -67,27 +68,25 @@ class EvaluationSettings(BootstrapSettings):
 
 @dataclass(frozen=True, slots=True)
 class ChosenThreshold:
-    """A threshold with a purpose: what labels do there on these rows, and (`elsewhere`) when it is chosen on others.
+    """The best `threshold` for a purpose on these rows, None where none serves it.
 
-    `found` is None where no threshold serves the purpose.
+    `held_out` counts the labels of rows whose threshold was chosen on other rows.
     """
 
     purpose: str
-    found: Threshold | None
-    elsewhere: Confusion
+    threshold: Threshold | None
+    held_out: Confusion
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeEvaluation:
-    """What is known of one judge. `labels` says where its labels are from; `bins` are empty without probabilities."""
+    """One judge on all rows. `labels` says where its labels are from; `bins` are empty without probabilities."""
 
     name: str
     signature: Signature
-    probable: bool
     labels: str
     rows: int
-    undecided: int
-    estimates: Mapping[str, Estimate]
+    agreement: Agreement
     thresholds: Sequence[ChosenThreshold]
     bins: Sequence[Bin]
     curve: RiskCoverage | None
@@ -96,35 +95,30 @@ class JudgeEvaluation:
 
 
 @dataclass(frozen=True, slots=True)
-class Baseline:
-    """What is reached without a judge on the same rows: by always saying the more frequent label (`MAJORITY`), and by
-    calling a candidate correct that contains a reference (`CONTAINMENT`).
+class WithoutJudge:
+    """A baseline that needs no judge: always the more frequent label (`MAJORITY`), or correct where the candidate
+    contains a reference (`CONTAINMENT`).
     """
 
     name: str
-    estimates: Mapping[str, Estimate]
+    agreement: Agreement
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class AgainstFirst:
     """A judge against the first: how much higher its accuracy is, undecided rows counted as incorrect.
 
-    `only_first` and `only_this` count the rows on which one of them alone is correct; `p_value` is that of the exact
-    sign-flip test by question, McNemar's (1947) where none is repeated; `p_adjusted` allows for several judges being
-    compared (Holm, 1979).
+    `p_holm` is corrected for several judges being compared (Holm, 1979).
     """
 
     name: str
-    difference: Estimate
-    only_first: int
-    only_this: int
-    p_value: float
-    p_adjusted: float
+    difference: Difference
+    p_holm: float
 
 
 @dataclass(frozen=True, slots=True)
-class SliceFound:
-    """A slice of the rows: how many, of how many questions, the rate of correct ones, and each judge's measures."""
+class SliceEvaluation:
+    """A slice of the rows: how many, of how many questions, the rate of correct ones, and each judge's agreement."""
 
     kind: str
     level: str
@@ -132,8 +126,7 @@ class SliceFound:
     questions: int
     right: float
     small: bool
-    undecided: Sequence[int]
-    estimates: Sequence[Mapping[str, Estimate]]
+    agreements: Sequence[Agreement]
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,9 +137,9 @@ class Evaluation:
     questions: int
     right: float
     judges: Sequence[JudgeEvaluation]
-    baselines: Sequence[Baseline]
-    comparisons: Sequence[Comparison]
-    slices: Sequence[SliceFound]
+    baselines: Sequence[WithoutJudge]
+    comparisons: Sequence[AgainstFirst]
+    slices: Sequence[SliceEvaluation]
     teacher: Sequence[TeacherErrors]
     notes: Sequence[str]
 
@@ -156,8 +149,8 @@ def check_labelled(rows: Sequence[Row]) -> None:
     golds = {row.gold for row in rows} - {None}
     if not golds:
         raise InputError(
-            f"none of the {len(rows)} rows has a label; a column label with 0 or 1 was expected (--map label=COLUMN), "
-            "or a file of labels (--labels FILE)."
+            f"none of the {len(rows)} rows has a label; a column label with 0 or 1 was expected, a map that "
+            "names it (label=COLUMN), or a file of labels."
         )
     if len(golds) < 2:
         count = sum(row.gold is not None for row in rows)
@@ -199,18 +192,21 @@ def evaluate(
     labelled = [_labelling(judge, table, settings.threshold) for judge in table.judges]
     table = replace(table, judges=[judge for judge, _ in labelled])
     baselines = _baselines(table)
-    estimates = measure(replace(table, judges=[*table.judges, *baselines]), settings)
-    of_baselines = estimates[len(labelled) :]
+    # Judges and baselines together: the bootstrap draws once for all of them.
+    measured = agreements(table.golds, [*table.judges, *baselines], table.clusters, settings)
+    of_judges, of_baselines = measured[: len(labelled)], measured[len(labelled) :]
     parts = list(slices(table.rows, settings.by))
     return Evaluation(
         rows=len(table.rows),
         questions=len(set(table.clusters)),
         right=float(table.golds.mean()),
         judges=[
-            _judge(judge, labels, own, table, settings)
-            for (judge, labels), own in zip(labelled, estimates, strict=False)
+            _judge(judge, labels, agreement, table, settings)
+            for (judge, labels), agreement in zip(labelled, of_judges, strict=True)
         ],
-        baselines=[Baseline(each.name, own) for each, own in zip(baselines, of_baselines, strict=True)],
+        baselines=[
+            WithoutJudge(baseline.name, agreement) for baseline, agreement in zip(baselines, of_baselines, strict=True)
+        ],
         comparisons=_comparisons(table, settings),
         slices=[_slice(part, table, settings) for part in parts],
         teacher=teacher_errors(teacher, table, parts) if teacher else (),
@@ -240,7 +236,7 @@ def _labelling(judge: JudgeColumn, table: VerdictTable, threshold: float | None)
 def _judge(
     judge: JudgeColumn,
     labels: str,
-    estimates: Mapping[str, Estimate],
+    agreement: Agreement,
     table: VerdictTable,
     settings: EvaluationSettings,
 ) -> JudgeEvaluation:
@@ -250,13 +246,13 @@ def _judge(
     return JudgeEvaluation(
         name=judge.name,
         signature=judge.signature,
-        probable=judge.probable,
         labels=labels,
         rows=len(table.rows),
-        undecided=int((~decided).sum()),
-        estimates=estimates,
+        agreement=agreement,
         thresholds=_thresholds(judge.scores[scored], table.golds[scored], table.clusters[scored], settings),
-        bins=reliability(judge.scores[scored], table.golds[scored]) if judge.probable else (),
+        bins=reliability(judge.scores[scored], table.golds[scored], clusters=table.clusters[scored])
+        if judge.probable
+        else (),
         curve=risk_coverage(confidence[both], wrong[both].astype(int)) if both.any() else None,
         disagreements=int(wrong.sum()),
         worst=_worst(judge, wrong, table, confidence, settings.worst),
@@ -285,26 +281,26 @@ def _thresholds(
         f"precision of {settings.min_precision:g}": partial(for_precision, precision=settings.min_precision),
         f"recall of {settings.min_recall:g}": partial(for_recall, recall=settings.min_recall),
     }
-    found = []
+    thresholds = []
     for purpose, choose in choices.items():
-        elsewhere = cross_fitted(scores, golds, clusters, choose)
-        pairs = zip(golds.tolist(), elsewhere.tolist(), strict=True)
-        found.append(ChosenThreshold(purpose, choose(scores, golds), Confusion.count(pairs)))
-    return found
+        held_out = cross_fitted(scores, golds, clusters, choose)
+        counts = Confusion.count(zip(golds.tolist(), held_out.tolist(), strict=True))
+        thresholds.append(ChosenThreshold(purpose, choose(scores, golds), counts))
+    return thresholds
 
 
 def _worst(judge: JudgeColumn, wrong: Truths, table: VerdictTable, confidence: Numbers, most: int) -> list[Row]:
     """The disagreements of which the judge was surest, one a question, with the label and columns of the input."""
     places = np.flatnonzero(wrong)
-    found: dict[int, Row] = {}
+    by_question: dict[int, Row] = {}
     for place in places[np.argsort(-confidence[places], kind="stable")].tolist():
-        if len(found) == most:
+        if len(by_question) == most:
             break
-        said, row = judge.verdicts[place], table.rows[place]
-        if said is not None and table.clusters[place] not in found:
-            verdict = replace(said.verdict, label=int(judge.labels[place]))
-            found[table.clusters[place]] = replace(row, verdict=verdict)
-    return list(found.values())
+        judged = judge.verdicts[place]
+        if judged is not None and table.clusters[place] not in by_question:
+            verdict = replace(judged.verdict, label=int(judge.labels[place]))
+            by_question[table.clusters[place]] = replace(table.rows[place], verdict=verdict)
+    return list(by_question.values())
 
 
 def _baselines(table: VerdictTable) -> list[JudgeColumn]:
@@ -312,65 +308,52 @@ def _baselines(table: VerdictTable) -> list[JudgeColumn]:
     labels = {MAJORITY: np.full(len(table.rows), int(table.golds.mean() >= 0.5))}
     texts = all(row.candidate is not None and row.references for row in table.rows)
     if texts and all(judge.name != CONTAINMENT for judge in table.judges):
-        labels[CONTAINMENT] = np.asarray([_contains(row) for row in table.rows], np.int64)
-    runs, nothing = table.judges[0].runs, [None] * len(table.rows)
-    return [JudgeColumn(name, runs, nothing, np.full(len(table.rows), np.nan), own) for name, own in labels.items()]
-
-
-def _contains(row: Row) -> int:
-    return int(any(containment(row.candidate or "", reference) for reference in row.references))
+        contained = [any(containment(row.candidate or "", text) for text in row.references) for row in table.rows]
+        labels[CONTAINMENT] = np.asarray(contained, np.int64)
+    runs, verdicts, scores = table.judges[0].runs, [None] * len(table.rows), np.full(len(table.rows), np.nan)
+    return [JudgeColumn(name, runs, verdicts, scores, values) for name, values in labels.items()]
 
 
 def _against_majority(table: VerdictTable, majority: JudgeColumn, settings: EvaluationSettings) -> Iterator[str]:
     """A sentence for each judge that is not better than the majority class, or not beyond chance."""
     always = "correct" if majority.labels[0] else "incorrect"
     for judge in table.judges:
-        ours, theirs = (each.labels == table.golds for each in (judge, majority))
-        data = Differences.of(theirs, ours, table.clusters)
-        found = Estimate.of(data.mean, data.interval(resamples=settings.resamples, seed=settings.seed))
-        if found.value <= 0:
+        by_majority, by_judge = (column.labels == table.golds for column in (majority, judge))
+        difference = Difference.of(by_majority, by_judge, table.clusters, settings)
+        rates = (
+            f"it is right on {percent(difference.second_mean)} of the rows, always saying {always} on "
+            f"{percent(difference.first_mean)}"
+        )
+        low = difference.estimate.low
+        if difference.value <= 0:
+            yield f"{judge.name} is not better than the majority class: {rates}."
+        elif low is not None and low <= 0:
             yield (
-                f"{judge.name} is not better than the majority class: it is right on {percent(ours.mean())} of the "
-                f"rows, always saying {always} on {percent(theirs.mean())}."
-            )
-        elif found.low is not None and found.low <= 0:
-            yield (
-                f"{judge.name} may be no better than the majority class: it is right on {percent(ours.mean())} of the "
-                f"rows, always saying {always} on {percent(theirs.mean())}; the difference is "
-                f"{interval(found, points)} points."
+                f"{judge.name} may be no better than the majority class: {rates}; the difference is "
+                f"{interval(difference.estimate, points)} points."
             )
 
 
-def _comparisons(table: VerdictTable, settings: EvaluationSettings) -> list[Comparison]:
+def _comparisons(table: VerdictTable, settings: EvaluationSettings) -> list[AgainstFirst]:
     first, *others = [judge.labels == table.golds for judge in table.judges]
-    data = [Differences.of(first, other, table.clusters) for other in others]
-    p_values = [each.p_value() for each in data]
+    differences = [Difference.of(first, other, table.clusters, settings) for other in others]
+    corrected = holm([difference.p_value for difference in differences])
     return [
-        Comparison(
-            judge.name,
-            Estimate.of(each.mean, each.interval(resamples=settings.resamples, seed=settings.seed)),
-            int((first & ~other).sum()),
-            int((~first & other).sum()),
-            p,
-            adjusted,
-        )
-        for judge, each, other, p, adjusted in zip(
-            table.judges[1:], data, others, p_values, holm(p_values), strict=True
-        )
+        AgainstFirst(judge.name, difference, p_holm)
+        for judge, difference, p_holm in zip(table.judges[1:], differences, corrected, strict=True)
     ]
 
 
-def _slice(part: Slice, table: VerdictTable, settings: EvaluationSettings) -> SliceFound:
-    own = table.part(part.rows)
-    return SliceFound(
+def _slice(part: Slice, table: VerdictTable, settings: EvaluationSettings) -> SliceEvaluation:
+    rows = table.part(part.rows)
+    return SliceEvaluation(
         part.kind,
         part.level,
-        rows=len(own.rows),
-        questions=len(set(own.clusters)),
-        right=float(own.golds.mean()),
-        small=is_small(own.golds.tolist()),
-        undecided=[int((judge.labels < 0).sum()) for judge in own.judges],
-        estimates=measure(own, settings),
+        rows=len(rows.rows),
+        questions=len(set(rows.clusters)),
+        right=float(rows.golds.mean()),
+        small=is_small(rows.golds.tolist()),
+        agreements=agreements(rows.golds, rows.judges, rows.clusters, settings),
     )
 
 

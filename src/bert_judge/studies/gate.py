@@ -1,6 +1,6 @@
-"""Limits that a saved result has to meet, and whether it is worse than an earlier one: what a build in CI asks.
+"""Limits that a saved result has to meet, and whether it is worse than an earlier one: for builds in CI.
 
-checks = check_run(load_run("out"), Limits(min_accuracy=0.8), load_run("out-before"))
+checks = check_run(load_run("out"), GateLimits(min_accuracy=0.8), load_run("out-before"))
 [check.sentence for check in checks if check.missed]
 """
 
@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from typing import Annotated, NamedTuple
 
 from bert_judge.errors import InputError
-from bert_judge.measures.rates import Rate
+from bert_judge.measures.estimates import WILSON, rate
 from bert_judge.records import Row
 from bert_judge.results.runs import Run
 from bert_judge.studies.compare import ACCURACY, compare_models
@@ -20,15 +20,15 @@ from bert_judge.wording import interval, number, percent, points
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
-    """What is asked of a result. Rates and mean scores are in [0, 1]; None is no limit."""
+class GateLimits:
+    """The limits for a result. Rates and mean scores are in [0, 1]; None is no limit."""
 
     min_accuracy: Annotated[float | None, "at least this rate of the decided rows is judged correct, like 0.8"] = None
     min_score: Annotated[float | None, "the mean score of the decided rows is at least this"] = None
     min_agreement: Annotated[float | None, "the judge agrees with at least this rate of the human labels"] = None
     max_undecided: Annotated[float | None, "the judge can't decide at most this rate of the rows, like 0.01"] = None
     max_truncated: Annotated[float | None, "at most this rate of the rows did not fit the judge's input"] = None
-    max_outside: Annotated[float | None, "at most this rate of the rows is outside of what the judge knows"] = None
+    max_outside: Annotated[float | None, "at most this rate of the rows is out of the judge's scope"] = None
     min_rows: Annotated[int | None, "at least so many rows were judged"] = None
 
     def __post_init__(self) -> None:
@@ -39,26 +39,26 @@ class Limits:
             raise InputError(f"min_rows is {self.min_rows}; a number of rows, 1 or more, was expected.")
 
     @property
-    def given(self) -> Mapping[str, float]:
+    def in_force(self) -> Mapping[str, float]:
         """The limits that are set."""
         return {name: value for name, value in asdict(self).items() if value is not None}
 
 
 class Check(NamedTuple):
-    """One limit: whether it is missed, and a sentence with what was found and what was asked."""
+    """One limit: whether it is missed, and a sentence with the value and the limit."""
 
     missed: bool
     sentence: str
 
 
-class _Found(NamedTuple):
-    """What a limit is about: its value, None where there is none, and how that is said."""
+class _Measured(NamedTuple):
+    """What a limit is about: its value, None where there is none, and in words."""
 
     value: float | None
-    said: str
+    words: str
 
 
-def check_run(run: Run, limits: Limits, baseline: Run | None = None, max_drop: float = 0.0) -> list[Check]:
+def check_run(run: Run, limits: GateLimits, baseline: Run | None = None, max_drop: float = 0.0) -> list[Check]:
     """A check for each limit that is set and, with a baseline, one that the run is not worse.
 
     It is worse where the whole 95 % interval of its accuracy (or mean score, for a judge without labels) less that of
@@ -67,76 +67,73 @@ def check_run(run: Run, limits: Limits, baseline: Run | None = None, max_drop: f
     """
     if not 0 <= max_drop <= 1:
         raise InputError(f"max_drop is {max_drop}; a difference between 0 and 1 was expected, like 0.02.")
-    checks = [_check(name, value, _MEASURES[name](run)) for name, value in limits.given.items()]
+    checks = [_check(name, value, _MEASURES[name](run)) for name, value in limits.in_force.items()]
     return checks + ([_regression(run, baseline, max_drop)] if baseline else [])
 
 
-def _check(name: str, limit: float, found: _Found) -> Check:
+def _check(name: str, limit: float, measured: _Measured) -> Check:
     least = name.startswith("min_")
-    missed = found.value is None or (found.value < limit if least else found.value > limit)
+    missed = measured.value is None or (measured.value < limit if least else measured.value > limit)
     shown = f"{limit:,}" if name == "min_rows" else number(limit) if name == "min_score" else percent(limit)
-    return Check(missed, f"{found.said}; asked for at {'least' if least else 'most'} {shown}")
+    return Check(missed, f"{measured.words}; asked for at {'least' if least else 'most'} {shown}")
 
 
-def _accuracy(run: Run) -> _Found:
+def _accuracy(run: Run) -> _Measured:
     labelled = [row for row in run.rows if row.label is not None]
     if not labelled and any(row.score is not None for row in run.rows):
         raise InputError(
-            f"{run.folder} has no accuracy, as its judge gives scores without labels; ask for --min_score, or judge "
-            "again with a --threshold."
+            f"{run.folder} has no accuracy, as its judge gives scores without labels; set min_score instead, or judge "
+            "again with a threshold."
         )
     return _rate("accuracy", lambda row: row.label == 1, labelled, "decided rows")
 
 
-def _score(run: Run) -> _Found:
+def _score(run: Run) -> _Measured:
     scores = [row.score for row in run.rows if row.score is not None]
     mean = sum(scores) / len(scores) if scores else None
-    return _Found(mean, f"mean score {number(mean)} of {len(scores):,} decided rows")
+    return _Measured(mean, f"mean score {number(mean)} of {len(scores):,} decided rows")
 
 
-def _agreement(run: Run) -> _Found:
+def _agreement(run: Run) -> _Measured:
     if all(row.gold is None for row in run.rows):
-        raise InputError(f"{run.folder} has no human labels; --min_agreement needs a column of them in the input.")
+        raise InputError(f"{run.folder} has no human labels; min_agreement needs a column of them in the input.")
     both = [row for row in run.rows if row.label is not None and row.gold is not None]
     return _rate("agreement", lambda row: row.label == row.gold, both, "decided rows with a human label")
 
 
-def _rows_with(what: str, holds: Callable[[Row], bool]) -> Callable[[Run], _Found]:
-    def found(run: Run) -> _Found:
-        return _rate(what, holds, run.rows, "rows")
-
-    return found
+def _rows_with(title: str, holds: Callable[[Row], bool]) -> Callable[[Run], _Measured]:
+    return lambda run: _rate(title, holds, run.rows, "rows")
 
 
-def _rate(what: str, holds: Callable[[Row], bool], rows: Collection[Row], of: str) -> _Found:
-    rate = Rate.of(list(map(holds, rows)), [row.cluster for row in rows])
-    if rate is None:
-        return _Found(None, f"{what} unknown, as there are no {of}")
-    by = ", interval by question" if rate.clustered else ""
-    return _Found(rate.value, f"{what} {interval(rate)} of {rate.rows:,} {of}{by}")
+def _rate(title: str, holds: Callable[[Row], bool], rows: Collection[Row], of: str) -> _Measured:
+    estimate = rate(list(map(holds, rows)), [row.cluster for row in rows])
+    if estimate.value is None:
+        return _Measured(None, f"{title} unknown, as there are no {of}")
+    by = "" if estimate.method == WILSON else f", {estimate.method}"
+    return _Measured(estimate.value, f"{title} {interval(estimate)} of {estimate.n:,} {of}{by}")
 
 
-_MEASURES: Mapping[str, Callable[[Run], _Found]] = {
+_MEASURES: Mapping[str, Callable[[Run], _Measured]] = {
     "min_accuracy": _accuracy,
     "min_score": _score,
     "min_agreement": _agreement,
     "max_undecided": _rows_with("undecided", lambda row: row.score is None),
     "max_truncated": _rows_with("truncated", lambda row: bool(row.verdict.truncated)),
     "max_outside": _rows_with("outside", lambda row: row.verdict.outside is not None),
-    "min_rows": lambda run: _Found(len(run.rows), f"{len(run.rows):,} rows"),
+    "min_rows": lambda run: _Measured(len(run.rows), f"{len(run.rows):,} rows"),
 }
 
 
 def _regression(run: Run, baseline: Run, max_drop: float) -> Check:
     table = comparison_table([baseline, run], what="models")
-    found = compare_models(table)[0]
-    (pair,) = found.pairs
+    comparison = compare_models(table)[0]
+    (pair,) = comparison.pairs
     difference = pair.difference
-    highest = difference.value if difference.high is None else difference.high
-    labels = found.measure is ACCURACY
-    shown = interval(difference, points if labels else number)
+    highest = difference.value if difference.estimate.high is None else difference.estimate.high
+    labels = comparison.measure is ACCURACY
+    shown = interval(difference.estimate, points if labels else number)
     unit = " points" if labels else ""
-    said = f"{found.measure.title} {shown}{unit} against {baseline.folder} on {pair.rows:,} shared rows"
+    change = f"{comparison.measure.title} {shown}{unit} against {baseline.folder} on {difference.rows:,} shared rows"
     most = f" over {max_drop * 100 if labels else max_drop:g}{unit}" if max_drop else ""
     asked = f"asked for no drop{most} beyond chance"
-    return Check(highest < -max_drop, "; ".join([said, asked, *(note.rstrip(".") for note in table.notes)]))
+    return Check(highest < -max_drop, "; ".join([change, asked, *(note.rstrip(".") for note in table.notes)]))

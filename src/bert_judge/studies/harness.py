@@ -1,8 +1,8 @@
-"""A tool's own scores of its run beside a judge's labels: who calls what correct, and where they differ.
+"""A tool's own scores of its run beside a judge's labels, and runs with several answers to each question.
 
-    found = beside_harness(map(Row.of, result.records()))
-    for line in found.lines:
-        print(line.task, line.theirs, line.ours)
+    comparison = beside_harness(map(Row.of, result.records()))
+    for line in comparison.lines:
+        print(line.metric.task, line.difference.first_mean, line.difference.second_mean)
 
 The rows are those of a saved run (`inputs.saved`), whose columns `harness:METRIC` hold the tool's scores.
 """
@@ -13,13 +13,18 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, zip_longest
+from math import comb
 from typing import NamedTuple
 
 from bert_judge.inputs import HARNESS
+from bert_judge.measures import Difference, Estimate, rate_of_counts
 from bert_judge.records import Row
 
+REPEATED = ("repeat", "epoch", "trial", "seed")
+"""The columns that tell several answers of a model to one question apart."""
 
-class Metric(NamedTuple):
+
+class ToolMetric(NamedTuple):
     """A tool's metric on a model's answers to a task; `file` is empty where a model's task lies in one file alone."""
 
     model: str
@@ -30,27 +35,24 @@ class Metric(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class HarnessLine:
-    """The scores of a metric beside the judge's labels, over the `rows` that have both.
+    """A metric's scores, which lie in [0, 1], beside the judge's labels, over the rows that have both.
 
-    `theirs` is the mean of the tool's scores, which lie in [0, 1], `ours` the rate of answers that the judge calls
-    correct; `interval` is the 95 % interval of `ours` minus `theirs`, by questions. `only_ours` counts the answers with
-    0 of the tool that the judge calls correct (missed by a regex, say), `only_theirs` those with 1 that it calls
-    incorrect, `partial` those with a score between. `undecided` are further rows, which the judge did not decide.
+    `difference` has the tool's scores as the first series, the judge's labels as the second. `only_judge` counts the
+    answers that the tool scores 0 and the judge calls correct (missed by a regex, say), `only_tool` those with 1 that
+    it calls incorrect, `partial` those with a score between. `undecided` are further rows, which the judge did not
+    decide.
     """
 
-    metric: Metric
-    rows: int
-    theirs: float
-    ours: float
-    interval: tuple[float, float] | None
-    only_ours: int
-    only_theirs: int
+    metric: ToolMetric
+    difference: Difference
+    only_judge: int
+    only_tool: int
     partial: int
     undecided: int
 
 
 @dataclass(frozen=True, slots=True)
-class HarnessFound:
+class HarnessComparison:
     """A line for each metric. `unscaled` are metrics with values outside of [0, 1], which are no rates of correct
     answers; `repeats` counts the rows of which several share one score, that of their document.
     """
@@ -60,27 +62,27 @@ class HarnessFound:
     repeats: int
 
 
-class Difference(NamedTuple):
+class ToolDisagreement(NamedTuple):
     """An answer that the tool scores 0 and the judge calls correct, or 1 and incorrect."""
 
-    metric: Metric
-    theirs: float
+    metric: ToolMetric
+    tool_score: float
     row: Row
 
 
 @dataclass(slots=True)
-class _Pairs:
-    """The pairs of a metric so far: the tool's scores and the judge's labels, and the question of each."""
+class _Series:
+    """The rows of a metric so far: the tool's scores and the judge's labels, and the question of each."""
 
-    theirs: list[float] = field(default_factory=list)
-    ours: list[int] = field(default_factory=list)
+    scores: list[float] = field(default_factory=list)
+    labels: list[int] = field(default_factory=list)
     questions: list[str] = field(default_factory=list)
     undecided: int = 0
 
 
-def beside_harness(rows: Iterable[Row]) -> HarnessFound:
+def beside_harness(rows: Iterable[Row]) -> HarnessComparison:
     """Compare a tool's scores with a judge's labels, by model, task and metric."""
-    pairs: dict[Metric, _Pairs] = {}
+    by_metric: dict[ToolMetric, _Series] = {}
     unscaled: dict[str, None] = {}
     repeats = 0
     for row in rows:
@@ -91,51 +93,52 @@ def beside_harness(rows: Iterable[Row]) -> HarnessFound:
         for metric, score in scores.items():
             if not 0 <= score <= 1:
                 unscaled[metric.name] = None
-            own = pairs.setdefault(metric, _Pairs())
-            own.undecided += row.label is None
+            series = by_metric.setdefault(metric, _Series())
+            series.undecided += row.label is None
             if row.label is not None:
-                own.theirs.append(score)
-                own.ours.append(row.label)
-                own.questions.append(row.cluster)
-    files = Counter(metric._replace(file="") for metric in pairs)
+                series.scores.append(score)
+                series.labels.append(row.label)
+                series.questions.append(row.cluster)
+    files = Counter(metric._replace(file="") for metric in by_metric)
     lines = [
-        _line(metric if files[metric._replace(file="")] > 1 else metric._replace(file=""), own)
-        for metric, own in pairs.items()
-        if metric.name not in unscaled and own.theirs
+        _line(metric if files[metric._replace(file="")] > 1 else metric._replace(file=""), series)
+        for metric, series in by_metric.items()
+        if metric.name not in unscaled and series.scores
     ]
-    return HarnessFound(lines, list(unscaled), repeats)
+    return HarnessComparison(lines, list(unscaled), repeats)
 
 
-def harness_differences(rows: Iterable[Row]) -> Iterator[Difference]:
+def harness_differences(rows: Iterable[Row]) -> Iterator[ToolDisagreement]:
     """The rows in which a tool's score of 0 or 1 and the judge's label differ, once for each such metric."""
     for row in rows:
         yield from differences_of(row)
 
 
-def differences_of(row: Row) -> list[Difference]:
+def differences_of(row: Row) -> list[ToolDisagreement]:
     """The metrics whose score of 0 or 1 of a row differs from the judge's label."""
     if row.label is None or "repeat" in row.meta:
         return []
-    scores = _scores(row)
     return [
-        Difference(metric, score, row) for metric, score in scores.items() if score in (0, 1) and score != row.label
+        ToolDisagreement(metric, score, row)
+        for metric, score in _scores(row).items()
+        if score in (0, 1) and score != row.label
     ]
 
 
-def first_disagreements(rows: Iterable[Row], most: int) -> tuple[list[list[Difference]], int]:
+def first_disagreements(rows: Iterable[Row], most: int) -> tuple[list[list[ToolDisagreement]], int]:
     """The first `most` rows in which tool and judge differ, each with its metrics, and how many there are in all.
 
     Both kinds, correct by the judge alone and by the tool alone, take turns as long as there are both.
     """
-    kinds: dict[int | None, list[list[Difference]]] = {1: [], 0: []}
+    kinds: dict[int | None, list[list[ToolDisagreement]]] = {1: [], 0: []}
     total = 0
     for row in rows:
-        if found := differences_of(row):
+        if differences := differences_of(row):
             total += 1
             if len(kinds[row.label]) < most:
-                kinds[row.label].append(found)
+                kinds[row.label].append(differences)
     turns = chain.from_iterable(zip_longest(*kinds.values()))
-    return [found for found in turns if found][:most], total
+    return [differences for differences in turns if differences][:most], total
 
 
 def harness_scores(row: Row) -> dict[str, float]:
@@ -143,7 +146,7 @@ def harness_scores(row: Row) -> dict[str, float]:
     return {metric.name: score for metric, score in _scores(row).items()}
 
 
-def difference_record(difference: Difference) -> Mapping[str, object]:
+def difference_record(difference: ToolDisagreement) -> Mapping[str, object]:
     """A line of `differences.jsonl`: the row as in `verdicts.jsonl`, with the metric and the tool's score of it."""
     row = difference.row
     texts = {"question": row.question, "references": list(row.references), "candidate": row.candidate}
@@ -151,7 +154,7 @@ def difference_record(difference: Difference) -> Mapping[str, object]:
         "id": row.id,
         **{name: row.meta[name] for name in ("task", "model", "file") if name in row.meta},
         "metric": difference.metric.name,
-        "harness_score": difference.theirs,
+        "harness_score": difference.tool_score,
         "score": row.score,
         "label": row.label,
         "explanation": row.verdict.explanation,
@@ -160,29 +163,80 @@ def difference_record(difference: Difference) -> Mapping[str, object]:
     return {name: value for name, value in record.items() if value is not None}
 
 
-def _scores(row: Row) -> dict[Metric, float]:
-    whose = (str(row.meta.get("model", "")), str(row.meta.get("task", "")))
-    file = str(row.meta.get("file", ""))
+def _scores(row: Row) -> dict[ToolMetric, float]:
+    model, task, file = (str(row.meta.get(name, "")) for name in ("model", "task", "file"))
     return {
-        Metric(*whose, name.removeprefix(HARNESS), file): float(value)
+        ToolMetric(model, task, name.removeprefix(HARNESS), file): float(value)
         for name, value in row.meta.items()
         if name.startswith(HARNESS)
     }
 
 
-def _line(metric: Metric, pairs: _Pairs) -> HarnessLine:
-    from bert_judge.measures.paired import Differences
-
-    both = list(zip(pairs.theirs, pairs.ours, strict=True))
-    difference = Differences.of(pairs.theirs, pairs.ours, pairs.questions)
+def _line(metric: ToolMetric, series: _Series) -> HarnessLine:
+    pairs = list(zip(series.scores, series.labels, strict=True))
     return HarnessLine(
         metric,
-        rows=len(both),
-        theirs=sum(pairs.theirs) / len(both),
-        ours=sum(pairs.ours) / len(both),
-        interval=difference.interval(),
-        only_ours=sum(theirs == 0 and ours == 1 for theirs, ours in both),
-        only_theirs=sum(theirs == 1 and ours == 0 for theirs, ours in both),
-        partial=sum(0 < theirs < 1 for theirs, _ in both),
-        undecided=pairs.undecided,
+        Difference.of(series.scores, series.labels, series.questions),
+        only_judge=sum(score == 0 and label == 1 for score, label in pairs),
+        only_tool=sum(score == 1 and label == 0 for score, label in pairs),
+        partial=sum(0 < score < 1 for score, _ in pairs),
+        undecided=series.undecided,
+    )
+
+
+# ------------------------------------------------------------------------------------- several answers to each question
+
+
+@dataclass(frozen=True, slots=True)
+class SeveralLine:
+    """A model's answers to the questions of a task, by one judge; undecided ones count as incorrect.
+
+    `answers` is k, the number that each question has at least. `accuracy` is the mean over questions.
+    `any_correct` is pass@k, the chance that one of k answers is correct (the unbiased estimate of Chen et al., 2021,
+    where a question has more); `all_correct` the chance that all k are; `majority` the rate of questions of whose
+    answers more than half are correct. `file` is empty where the task of a model lies in one file alone.
+    """
+
+    model: str
+    task: str
+    file: str
+    questions: int
+    answers: int
+    accuracy: Estimate
+    any_correct: float
+    majority: float
+    all_correct: float
+
+
+def several_answers(rows: Iterable[Row]) -> list[SeveralLine]:
+    """A line for each model, task and file in which questions have several answers, told apart by `REPEATED`."""
+    counts: dict[tuple[str, str, str], dict[str, tuple[int, int]]] = {}
+    for row in rows:
+        if any(name in row.meta for name in REPEATED):
+            model, task, file = (str(row.meta.get(name, "")) for name in ("model", "task", "file"))
+            questions = counts.setdefault((model, task, file), {})
+            answers, correct = questions.get(row.cluster, (0, 0))
+            questions[row.cluster] = answers + 1, correct + (row.label == 1)
+    files = Counter((model, task) for model, task, _ in counts)
+    return [
+        _several_line(model, task, file if files[model, task] > 1 else "", list(questions.values()))
+        for (model, task, file), questions in counts.items()
+        if max(answers for answers, _ in questions.values()) > 1
+    ]
+
+
+def _several_line(model: str, task: str, file: str, questions: list[tuple[int, int]]) -> SeveralLine:
+    """From the numbers of answers and of correct ones of each question."""
+    k, count = min(answers for answers, _ in questions), len(questions)
+    accuracy = rate_of_counts([k * correct / answers for answers, correct in questions], [k] * count)
+    return SeveralLine(
+        model,
+        task,
+        file,
+        count,
+        k,
+        accuracy,
+        any_correct=sum(1 - comb(answers - correct, k) / comb(answers, k) for answers, correct in questions) / count,
+        majority=sum(2 * correct > answers for answers, correct in questions) / count,
+        all_correct=sum(comb(correct, k) / comb(answers, k) for answers, correct in questions) / count,
     )

@@ -51,12 +51,12 @@ def read_labels(path: str | Path, columns: ColumnMap | None = None) -> Labels:
     An answer with several labels gets the most frequent one, none in a tie. Raises InputError where the file can't be
     read, or holds no label.
     """
-    begun = Path(path).is_file() and not Path(path).stat().st_size  # by bert-judge label, which was ended at once
-    rows = [] if begun else [row for row in _labelled_rows(path, columns) if row.gold is not None]
+    empty = Path(path).is_file() and not Path(path).stat().st_size  # by bert-judge label, which was ended at once
+    rows = [] if empty else [row for row in _labelled_rows(path, columns) if row.gold is not None]
     if not rows:
         raise InputError(
-            f"{path} holds no labels yet; label some answers with bert-judge label, or name a column that has 0 or 1 "
-            "(--map label=COLUMN)."
+            f"{path} holds no labels yet; label some answers with bert-judge label, or map a column that has 0 or "
+            "1 (label=COLUMN)."
         )
     with_texts = [row for row in rows if row.candidate is not None]
     return Labels(_majority(with_texts, lambda row: row.key), _majority(rows, lambda row: str(row.id)), str(path))
@@ -98,7 +98,7 @@ def _labelled_rows(path: str | Path, columns: ColumnMap | None) -> Iterable[Row]
         return map(Row.of, source)
     if "id" not in source.columns:
         raise InputError(f"{path} has neither texts nor ids by which its labels could be matched; add them.")
-    return (replace(Row.of(each), question=None, references=(), candidate=None) for each in source)
+    return (replace(Row.of(sample), question=None, references=(), candidate=None) for sample in source)
 
 
 def _majority(rows: Iterable[Row], key_of: Callable[[Row], _Key]) -> dict[_Key, Row]:
@@ -106,8 +106,8 @@ def _majority(rows: Iterable[Row], key_of: Callable[[Row], _Key]) -> dict[_Key, 
     groups: dict[_Key, list[Row]] = {}
     for row in rows:
         groups.setdefault(key_of(row), []).append(row)
-    found = {}
+    majority = {}
     for key, group in groups.items():
         votes = sum(1 if row.gold else -1 for row in group)
-        found[key] = replace(group[0], gold=int(votes > 0) if votes else None)
-    return found
+        majority[key] = replace(group[0], gold=int(votes > 0) if votes else None)
+    return majority

@@ -36,67 +36,78 @@ def answer_sets(runs: Sequence[Run]) -> list[int]:
     """
     if len({run.answers for run in runs}) == 1:
         return [0] * len(runs)
+    same = _same_answers(runs)
+    # Runs join the sets one by one. A pair that is not in `same` shares nothing: it speaks neither for nor against
+    # being one set, as two halves of a file, each judged by itself, have no question in common.
+    sets: list[int] = []
+    for place in range(len(runs)):
+        evidence: dict[int, list[bool | None]] = {}
+        for earlier, number in enumerate(sets):
+            evidence.setdefault(number, []).append(same.get((earlier, place)))
+        fitting = [number for number, votes in evidence.items() if True in votes and False not in votes]
+        sets.append(fitting[0] if fitting else max(sets, default=-1) + 1)
+        # A run that fits several sets, such as the whole file after its halves, makes them one, unless two of their
+        # runs are on different answers to the same questions.
+        for other in fitting[1:]:
+            between = [pair for pair in combinations(range(place), 2) if {sets[i] for i in pair} == {fitting[0], other}]
+            if all(same.get(pair, True) for pair in between):
+                sets = [fitting[0] if number == other else number for number in sets]
+    renumbered = {number: place for place, number in enumerate(dict.fromkeys(sets))}  # without gaps
+    return [renumbered[number] for number in sets]
+
+
+def _same_answers(runs: Sequence[Run]) -> dict[tuple[int, int], bool]:
+    """Whether two runs, by their places, are on the same answers; pairs without a common question are not there."""
     runs = described(runs)
-    names = [set(own) for own in row_names(runs)]
+    answers = [set(keys) for keys in row_names(runs)]
     whose = _whose(runs)
     questions = [Counter((question_of(row), *whose(row)) for row in run.rows) for run in runs]
+    # Of many runs most share neither input nor question. To compare only those that do, the runs of each input and of
+    # each question are looked up; many questions have the same runs, so each combination is taken once.
     holders: dict[_Key, list[int]] = {}
     for place, run in enumerate(runs):
         for key in (run.answers, *questions[place]):
             holders.setdefault(key, []).append(place)
     same: dict[tuple[int, int], bool] = {}
-    # Of many runs most share neither input nor question: only pairs that do are looked at.
     for i, j in {pair for places in set(map(tuple, holders.values())) for pair in combinations(places, 2)}:
         if runs[i].answers == runs[j].answers:
             same[i, j] = True
-        else:
-            shared = questions[i].keys() & questions[j].keys()
-            rows = min(sum(questions[place][each] for each in shared) for place in (i, j))
-            least = 1.0 if runs[i].signature == runs[j].signature else SAME_ANSWERS
-            same[i, j] = len(names[i] & names[j]) >= least * rows
-    numbers: list[int] = []
-    for j in range(len(runs)):
-        members: dict[int, list[bool | None]] = {}
-        for i, number in enumerate(numbers):
-            members.setdefault(number, []).append(same.get((i, j)))
-        fitting = [number for number, said in members.items() if True in said and False not in said]
-        numbers.append(fitting[0] if fitting else max(numbers, default=-1) + 1)
-        for other in fitting[1:]:  # a run on both of two sets makes them one, where nothing speaks against it
-            mixed = (two for two in combinations(range(j), 2) if {numbers[i] for i in two} == {fitting[0], other})
-            if all(same.get(two, True) for two in mixed):
-                numbers = [fitting[0] if number == other else number for number in numbers]
-    first = {number: place for place, number in enumerate(dict.fromkeys(numbers))}
-    return [first[number] for number in numbers]
+            continue
+        shared = questions[i].keys() & questions[j].keys()
+        rows = min(sum(questions[place][question] for question in shared) for place in (i, j))
+        least = 1.0 if runs[i].signature == runs[j].signature else SAME_ANSWERS
+        same[i, j] = len(answers[i] & answers[j]) >= least * rows
+    return same
 
 
 def check_matched(
-    found: Sequence[Row], first: Sequence[Row], second: Sequence[Row], names: tuple[str, str]
+    matched: Sequence[Row], first: Sequence[Row], second: Sequence[Row], names: tuple[str, str]
 ) -> str | None:
-    """A sentence where few of two sides' rows match (`found` are those of the first); None where enough do.
+    """A sentence where few of two sides' rows match (`matched` are those of the first); None where enough do.
 
     Raises InputError where none does, or too few to compare.
     """
-    few = len(found) < _FEW * min(len(first), len(second))
+    few = len(matched) < _FEW * min(len(first), len(second))
     how = f"of the {len(first):,} rows of {names[0]} and the {len(second):,} of {names[1]}"
-    if not found:
+    if not matched:
         bare = {any(row.candidate is None for row in rows[:1]) for rows in (first, second)}
-        hint = " (one of them has no texts, as with --no_texts)" if len(bare) > 1 else ""
+        hint = " (one of them was saved without texts)" if len(bare) > 1 else ""
         raise InputError(
             f"{how}, none match{hint}; runs on the same questions and references (two models), or on the same answers "
             "(two judges), were expected."
         )
-    questions = len({row.cluster for row in found})
+    questions = len({row.cluster for row in matched})
     if few and questions < FEWEST_QUESTIONS:
         match = "question matches" if questions == 1 else "questions match"
         raise InputError(
             f"{how}, only {questions} {match}, too few to compare; {FEWEST_QUESTIONS} or more, or half of the rows, "
             "were expected."
         )
-    return f"only {len(found):,} {how} match." if few else None
+    return f"only {len(matched):,} {how} match." if few else None
 
 
 def numbered(keys: Iterable[_T]) -> Iterator[tuple[_T, int]]:
-    """Each key with how often it was there before: what comes several times is matched in its order."""
+    """Each key with how often it occurred before, so that repeated ones are matched in their order."""
     seen: Counter[_T] = Counter()
     for key in keys:
         yield key, seen[key]
@@ -106,7 +117,7 @@ def numbered(keys: Iterable[_T]) -> Iterator[tuple[_T, int]]:
 def question_of(row: Row) -> _Key:
     """What answers to the same question have in common: its text and references, or the id where there is no text.
 
-    White space does not count: what writes a file may strip it, or end lines in another way.
+    White space does not count: programs that write files strip it, or end lines in another way.
     """
     if row.candidate is None or row.question is None:
         return ("id", row.id, *row.references)
@@ -123,13 +134,14 @@ def row_names(runs: Sequence[Run]) -> list[list[_Name]]:
     def key(row: Row) -> _Key:
         return (row.key, *whose(row))
 
-    bare = any(row.candidate is None for run in runs for row in run.rows)
-    texts: dict[_Key, _Key] = {
-        (*run.answers, row.id): key(row) for run in runs for row in run.rows if bare and row.candidate is not None
-    }
+    with_ids = [[(row, (*run.answers, row.id)) for row in run.rows] for run in runs]
+    # The key of a row with texts by its input and id: a row without texts takes that of its other self.
+    texts: dict[_Key, _Key] = {}
+    if any(row.candidate is None for run in runs for row in run.rows):
+        texts = {by_id: key(row) for rows in with_ids for row, by_id in rows if row.candidate is not None}
     return [
-        list(numbered(key(row) if row.candidate is not None else texts.get(name, name) for row, name in own))
-        for own in ([(row, (*run.answers, row.id)) for row in run.rows] for run in runs)
+        list(numbered(key(row) if row.candidate is not None else texts.get(by_id, by_id) for row, by_id in rows))
+        for rows in with_ids
     ]
 
 
@@ -139,7 +151,7 @@ def described(runs: Sequence[Run]) -> list[Run]:
     inputs = dict.fromkeys(run.answers for run in runs)
     firsts = [paths[[run.answers for run in runs].index(answers)] for answers in inputs]
     names = dict(zip(inputs, distinct([file_stem(path) for path in firsts]), strict=True))
-    found = []
+    result = []
     for run, path in zip(runs, paths, strict=True):
         if run.input.get("format") == "candidates":
             *_, task, model, _ = ("", "", "", *PurePath(path).parts)
@@ -147,8 +159,8 @@ def described(runs: Sequence[Run]) -> list[Run]:
         else:
             more = {"input": names[run.answers]} if len(inputs) > 1 else {}
         rows = [replace(row, meta={**more, **row.meta}) for row in run.rows]
-        found.append(replace(run, rows=rows) if more else run)
-    return found
+        result.append(replace(run, rows=rows) if more else run)
+    return result
 
 
 def run_names(runs: Sequence[Run]) -> list[str]:
@@ -166,15 +178,15 @@ def run_names(runs: Sequence[Run]) -> list[str]:
 
 def judge_kinds(signatures: Sequence[Signature]) -> list[str]:
     """What each judge is; of those that would be called the same, with up to three settings in which they differ."""
-    return [_kind(each, [other for other in signatures if other.short == each.short]) for each in signatures]
+    return [_kind(one, [other for other in signatures if other.short == one.short]) for one in signatures]
 
 
 def _kind(signature: Signature, namesakes: Sequence[Signature]) -> str:
-    settings = [each.settings for each in namesakes]
-    names = dict.fromkeys(name for each in settings for name in each)
-    differing = [name for name in names if len({each.get(name) for each in settings}) > 1]
-    said = [f"{name} {signature.settings.get(name, 'unset')}" for name in differing[:_MOST_SETTINGS]]
-    return ", ".join([signature.short, *said])
+    settings = [namesake.settings for namesake in namesakes]
+    names = dict.fromkeys(name for values in settings for name in values)
+    differing = [name for name in names if len({values.get(name) for values in settings}) > 1]
+    shown = [f"{name} {signature.settings.get(name, 'unset')}" for name in differing[:_MOST_SETTINGS]]
+    return ", ".join([signature.short, *shown])
 
 
 def file_stem(path: str) -> str:
@@ -185,5 +197,5 @@ def file_stem(path: str) -> str:
 
 def _whose(runs: Sequence[Run]) -> Callable[[Row], tuple[str, ...]]:
     """Whose an answer is: the columns of `_WHOSE` that every run has."""
-    there = [name for name in _WHOSE if all(any(name in row.meta for row in run.rows) for run in runs)]
-    return lambda row: tuple(str(row.meta.get(name)) for name in there)
+    columns = [name for name in _WHOSE if all(any(name in row.meta for row in run.rows) for run in runs)]
+    return lambda row: tuple(str(row.meta.get(name)) for name in columns)

@@ -1,6 +1,6 @@
-"""References that may be wrong: those against which several models, or several answers of one, say the same.
+"""References that may be wrong: those against which several models, or several answers of one, agree.
 
-for doubted in doubted_references(lambda: map(Row.of, result.records())):
+for doubted in doubted_references(lambda: map(Row.read, result.records())):
     print(doubted.question, doubted.references, doubted.answer, doubted.models)
 """
 
@@ -26,7 +26,7 @@ from bert_judge.reading import (
     split_trace,
 )
 from bert_judge.records import Row
-from bert_judge.studies.several import REPEATED
+from bert_judge.studies.harness import REPEATED
 
 _NEGATION = re.compile(r"\b(?:not|never|neither|nor|cannot|no|\w+n['’]t)\b", re.IGNORECASE)
 _REFUSAL = re.compile(
@@ -45,9 +45,9 @@ _LONGEST = 300
 
 @dataclass(frozen=True, slots=True)
 class DoubtedReference:
-    """A question with incorrect answers that say the same: `rows`, two or more, of these different `models`.
+    """A question with incorrect answers that agree: `rows`, two or more, of these different `models`.
 
-    `answer` is what the first of them says, as far as it can be told from the rest of its text. `correct` and
+    `answer` is the answer of the first of them, as far as it can be told from the rest of its text. `correct` and
     `incorrect` count all answers to the question, by the judge.
     """
 
@@ -76,25 +76,27 @@ def doubted_references(read: Callable[[], Iterable[Row]]) -> list[DoubtedReferen
     for row in read():
         if row.label == 0 and (row.candidate or "").strip() and counts[key := _key(row)][0] > 1:
             groups.setdefault(key, []).append(row)
-    found = [
-        DoubtedReference(agreeing[0].question, agreeing[0].references, answer, models, agreeing, correct, incorrect)
-        for key, rows in groups.items()
-        for incorrect, correct in [counts[key]]
-        for answer, agreeing in _by_answer(rows)
-        for models in [tuple(dict.fromkeys(map(_model, agreeing)))]
-        if len(models) > 1 or (len(agreeing) > 1 and 2 * len(agreeing) > incorrect + correct)
-    ]
-    return sorted(found, key=lambda each: (-len(each.models), each.correct - len(each.rows)))
+    doubted = []
+    for key, rows in groups.items():
+        incorrect, correct = counts[key]
+        for answer, agreeing in _by_answer(rows):
+            models = tuple(dict.fromkeys(map(_model, agreeing)))
+            if len(models) > 1 or (len(agreeing) > 1 and 2 * len(agreeing) > incorrect + correct):
+                first = agreeing[0]
+                doubted.append(
+                    DoubtedReference(first.question, first.references, answer, models, agreeing, correct, incorrect)
+                )
+    return sorted(doubted, key=lambda one: (-len(one.models), one.correct - len(one.rows)))
 
 
 def final_answer(row: Row) -> str:
-    r"""What an answer says in the end: the last `\boxed{…}`, else what follows "the answer is" or "####", else all.
+    r"""The final answer: the last `\boxed{…}`, else what follows "the answer is" or "####", else all.
 
     Of that only the last number where the reference is a number, and the letter where it names an option; nothing where
     it refuses to answer.
     """
     text = split_trace(row.candidate or "")[1] or ""
-    boxed, stated = find_boxed(text), [found[1] for found in _STATED.finditer(text)]
+    boxed, stated = find_boxed(text), [match[1] for match in _STATED.finditer(text)]
     text = strip_markup((boxed or stated or [text])[-1])
     if _REFUSAL.search(text):
         return ""
@@ -104,7 +106,7 @@ def final_answer(row: Row) -> str:
 
 
 def same_answer(one: str, other: str, question: str | None = None) -> bool:
-    """Whether two answers to a question say the same: the same words once normalised, or values that all agree.
+    """Whether two answers to a question agree: the same words once normalised, or values that all agree.
 
     Values (words, numbers, dates …) that only repeat the question are passed over; one that denies is not the same as
     one that does not.
@@ -113,8 +115,9 @@ def same_answer(one: str, other: str, question: str | None = None) -> bool:
         return bool(normalise(one))
     if max(len(one), len(other)) > _LONGEST:
         return False
-    found = match(one, [other], question)
-    sides = [{mark.relation for mark in marks} - {Relation.ASKED} for marks in (found.candidate, found.references[0])]
+    matched = match(one, [other], question)
+    marks = (matched.candidate, matched.references[0])
+    sides = [{mark.relation for mark in side} - {Relation.ASKED} for side in marks]
     if not all(side and side <= AGREEING for side in sides):
         return False
     return bool(_NEGATION.search(one)) == bool(_NEGATION.search(other))
@@ -179,19 +182,19 @@ def _model(row: Row) -> str:
 
 
 def _by_answer(rows: Sequence[Row]) -> list[tuple[str, list[Row]]]:
-    """The rows by what they say, each with those before it whose first one says the same."""
+    """The rows by their final answers: each joins the first group whose first answer is the same as its own."""
     groups: list[tuple[str, list[Row]]] = []
-    known: dict[str, list[Row]] = {}
+    group_of: dict[str, list[Row]] = {}  # by the text, so that equal texts are compared with the groups once
     for row in rows:
         answer = final_answer(row)
         if not answer:
             continue
-        own = known.get(answer)
-        if own is None:
-            own = next((group for first, group in groups if same_answer(first, answer, row.question)), None)
-            if own is None:
-                own = []
-                groups.append((answer, own))
-            known[answer] = own
-        own.append(row)
+        if answer not in group_of:
+            same = (group for first, group in groups if same_answer(first, answer, row.question))
+            group = next(same, None)
+            if group is None:
+                group = []
+                groups.append((answer, group))
+            group_of[answer] = group
+        group_of[answer].append(row)
     return groups

@@ -1,7 +1,7 @@
 """Which rows a person should label next, and how many labels it takes.
 
 Rows are drawn one after the other, without replacement, each with its probability among those left, so labelling may
-stop at any time (see `stats.corrected`). The order is fixed by the texts and a seed, not by the order of the rows
+stop at any time (see `measures.corrected`). The order is fixed by the texts and a seed, not by the order of the rows
 (permanent random numbers; Ohlsson, 1995).
 """
 
@@ -42,7 +42,7 @@ def sampling_probabilities(scores: Sequence[float | None], strategy: str) -> lis
         return [uniform] * len(scores)
     doubts = [math.sqrt(max(p * (1 - p), 0.0)) for p in (0.5 if score is None else score for score in scores)]
     if not any(doubts):
-        raise InputError("the judge's scores show no uncertainty, as all are 0 or 1; use --strategy uniform.")
+        raise InputError("the judge's scores show no uncertainty, as all are 0 or 1; use the strategy uniform.")
     total = math.fsum(doubts)
     return [UNIFORM_SHARE * uniform + (1 - UNIFORM_SHARE) * doubt / total for doubt in doubts]
 
@@ -73,7 +73,9 @@ def draw_order(run: Run, strategy: str, seed: int = 0) -> list[Draw]:
     if strategy not in STRATEGIES:
         raise InputError(f"the strategy is {strategy!r}; {' or '.join(STRATEGIES)} was expected.")
     if any(row.candidate is None for row in run.rows):
-        raise InputError(f"{run.folder} was made with --no_texts, and nobody can label unseen answers; judge without.")
+        raise InputError(
+            f"{run.folder} was made without texts, and nobody can label unseen answers; judge again with texts."
+        )
     probabilities = sampling_probabilities([row.score for row in run.rows], strategy)
     copies: dict[tuple[str, ...], list[int]] = {}
     rows = list(run.rows)
@@ -120,10 +122,10 @@ def labels_needed(run: Run, width: float, strategy: str, labels: Labels | None =
 
 
 def _by_labels(run: Run, width: float, labels: Labels | None) -> LabellingPlan | None:
-    own = labelled_rows(run, labels)
-    if len(own.rows) < _FEWEST_TO_PLAN or own.golds.min() == own.golds.max():
+    labelled = labelled_rows(run, labels)
+    if len(labelled.rows) < _FEWEST_TO_PLAN or labelled.golds.min() == labelled.golds.max():
         return None
-    so_far, count = correct(run, labels).corrected.width, len(own.rows)
+    so_far, count = correct(run, labels).corrected.width, len(labelled.rows)
     basis = f"the {count} labels so far, whose interval is {so_far:.3f}"
     return LabellingPlan(math.ceil(count * (so_far / width) ** 2), basis)
 

@@ -33,7 +33,7 @@ _SCANNED = 400  # characters of a text by which its script is known
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """Rows of one kind: `kind` is what was asked (length, source …), `level` the answer, `rows` their places."""
+    """Rows of one kind: `kind` is a property (length, source …), `level` its value, `rows` their places."""
 
     kind: str
     level: str
@@ -68,7 +68,7 @@ def facets(rows: Sequence[Row]) -> list[Facet]:
     """The columns of the input that are kinds of rows: with more than one value, but not one a row."""
     names = sorted({name for row in rows for name in row.meta})
     columns = [*(name for name in _FIRST if name in names), *(name for name in names if name not in _FIRST)]
-    found = []
+    kinds = []
     for name in columns:
         values = [row.meta.get(name) for row in rows]
         if all(value is None or isinstance(value, str | int | float) for value in values):
@@ -76,8 +76,9 @@ def facets(rows: Sequence[Row]) -> list[Facet]:
             several = len(levels) > 1 or (levels and None in values)
             if several and len(levels) <= MOST_VALUES and (name in _FIRST or 2 * len(levels) <= len(rows)):
                 codes = {level: code for code, level in enumerate(levels)}
-                found.append(Facet(name, levels, [-1 if each is None else codes[str(each)] for each in values]))
-    return found
+                of_rows = [-1 if value is None else codes[str(value)] for value in values]
+                kinds.append(Facet(name, levels, of_rows))
+    return kinds
 
 
 def check_columns(rows: Sequence[Row], by: Sequence[str]) -> None:
@@ -85,7 +86,7 @@ def check_columns(rows: Sequence[Row], by: Sequence[str]) -> None:
     for column in by:
         if not any(column in row.meta for row in rows):
             names = sorted({name for row in rows for name in row.meta})
-            raise InputError(f"no row has a column {column!r} for --by; there is {', '.join(names) or 'no column'}.")
+            raise InputError(f"no row has a column {column!r}; there is {', '.join(names) or 'no column'}.")
 
 
 def is_small(golds: Sequence[int]) -> bool:
@@ -113,8 +114,8 @@ def language(row: Row) -> str:
             counts["Latin"] += sum(map(str.isalpha, text[:_SCANNED]))
         else:
             counts.update(script_of(letter) for letter in text[:_SCANNED] if letter.isalpha())
-    found = counts.most_common(1)
-    return f"{found[0][0]} script" if found and found[0][1] else "no letters"
+    script, letters = max(counts.items(), key=lambda item: item[1], default=("", 0))
+    return f"{script} script" if letters else "no letters"
 
 
 def _column(*names: str) -> Callable[[Row], str]:

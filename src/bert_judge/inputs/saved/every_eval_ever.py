@@ -10,7 +10,7 @@ from bert_judge.inputs.files import InputFile
 from bert_judge.inputs.saved.rows import (
     ERRORED,
     LogLine,
-    Origin,
+    TaskAndModel,
     answers,
     aside,
     first_text,
@@ -46,7 +46,7 @@ def _line(raw: RawRow, values: Mapping[str, object]) -> LogLine:
 
 
 def _rows(line: int, values: Mapping[str, object]) -> list[RawRow]:
-    origin = Origin(first_text(values, ["evaluation_name"]), first_text(values, ["model_id"]))
+    origin = TaskAndModel(first_text(values, ["evaluation_name"]), first_text(values, ["model_id"]))
     if values.get("error"):
         return [aside(line, origin, ERRORED)]
     prompt = mapping(values["input"])

@@ -10,7 +10,7 @@ from bert_judge.errors import InputError
 from bert_judge.inputs.files import InputFile
 from bert_judge.inputs.saved.rows import (
     LOG_LIKELIHOOD,
-    Origin,
+    TaskAndModel,
     answers,
     aside,
     first_text,
@@ -53,7 +53,7 @@ def read(file: InputFile) -> Iterator[RawRow]:
     adapter = mapping(spec.get("adapter_spec"))
     run = first_text(spec, ["name"]) or file.place.parent.name
     model = first_text(adapter, ["model", "model_deployment"]) or (re.findall(r"\bmodel=([^,]*)", run) or [None])[0]
-    origin = Origin(_MODEL.sub("", run) or None, model)
+    origin = TaskAndModel(_MODEL.sub("", run) or None, model)
     method = str(adapter.get("method", ""))
     with file.stream() as stream:
         for raw in read_json_list(stream, file.name, file.limits):
@@ -68,7 +68,7 @@ def read(file: InputFile) -> Iterator[RawRow]:
 
 
 def _row(
-    line: int, values: Mapping[str, object], instance: Mapping[str, object], origin: Origin, lettered: bool
+    line: int, values: Mapping[str, object], instance: Mapping[str, object], origin: TaskAndModel, lettered: bool
 ) -> RawRow:
     options, right = [], []
     for reference in map(mapping, listed(instance.get("references"))):

@@ -16,7 +16,7 @@ from bert_judge.inputs.files import InputFile
 from bert_judge.inputs.limits import FILES, Limits
 from bert_judge.inputs.saved.rows import (
     ERRORED,
-    Origin,
+    TaskAndModel,
     answers,
     aside,
     content_text,
@@ -96,7 +96,7 @@ def _has_epochs(sample: Mapping[str, object], head: Mapping[str, object]) -> boo
 
 
 def _row(number: int, sample: Mapping[str, object], head: Mapping[str, object]) -> RawRow:
-    origin = Origin(*(str(head[name]) if head.get(name) else None for name in ("task", "model")))
+    origin = TaskAndModel(*(str(head[name]) if head.get(name) else None for name in ("task", "model")))
     if sample.get("error"):
         return aside(number, origin, ERRORED)
     if reason := no_answer(mapping(sample.get("metadata")), mapping(sample.get("scores"))):

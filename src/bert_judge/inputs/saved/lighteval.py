@@ -9,7 +9,7 @@ from pathlib import Path
 from bert_judge.inputs.files import InputFile
 from bert_judge.inputs.saved.rows import (
     LOG_LIKELIHOOD,
-    Origin,
+    TaskAndModel,
     answers,
     aside,
     first_text,
@@ -40,7 +40,7 @@ def read(file: InputFile) -> Iterator[RawRow]:
 def _rows(raw: RawRow, model: str | None) -> list[RawRow]:
     values = raw.values or {}
     doc, metric, response = (mapping(values.get(name, values.get(f"__{name}__"))) for name in _COLUMNS)
-    origin = Origin(first_text(doc, ["task_name"]), model)
+    origin = TaskAndModel(first_text(doc, ["task_name"]), model)
     replies = texts(response.get("text_post_processed")) or texts(response.get("text"))
     if not replies and listed(response.get("logprobs")):
         return [aside(raw.line, origin, LOG_LIKELIHOOD)]

@@ -13,7 +13,7 @@ from bert_judge.inputs.files import InputFile
 from bert_judge.inputs.saved.rows import (
     LOG_LIKELIHOOD,
     LogLine,
-    Origin,
+    TaskAndModel,
     answers,
     aside,
     first_text,
@@ -48,11 +48,11 @@ def beside(file: InputFile) -> list[str]:
 
 def read(file: InputFile) -> Iterator[RawRow]:
     """The answers of a log, each once; the row of the first filter has the scores of all."""
-    origin = Origin()
+    origin = TaskAndModel()
     if name := _NAME.fullmatch(file.place.name):
         results = mapping(file.read_beside(*beside(file)))
         # The tool writes into a folder of the model's name.
-        origin = Origin(name["task"], first_text(results, ["model_name"]) or file.place.parent.name or None)
+        origin = TaskAndModel(name["task"], first_text(results, ["model_name"]) or file.place.parent.name or None)
 
     def line(raw: RawRow, values: Mapping[str, object]) -> LogLine:
         digest = hashlib.sha256(json.dumps(values["resps"]).encode()).digest()[:8]
@@ -66,7 +66,7 @@ def read(file: InputFile) -> Iterator[RawRow]:
     return merged_lines(file, "sample of lm-eval", _COLUMNS, line)
 
 
-def _rows(raw: RawRow, values: Mapping[str, object], origin: Origin, metrics: Sequence[str]) -> list[RawRow]:
+def _rows(raw: RawRow, values: Mapping[str, object], origin: TaskAndModel, metrics: Sequence[str]) -> list[RawRow]:
     requests, responses = _requests(values.get("arguments")), listed(values["resps"])
     # squadv2 asks for an answer, and for the log-likelihood of none: only what was generated is a candidate.
     generated = [at for at, response in enumerate(responses) if _is_generated(requests, at, listed(response))]

@@ -8,7 +8,7 @@ from bert_judge.inputs.files import InputFile
 from bert_judge.inputs.saved.rows import (
     LOG_LIKELIHOOD,
     SEVERAL_TURNS,
-    Origin,
+    TaskAndModel,
     answers,
     aside,
     grade,
@@ -34,7 +34,7 @@ def beside(file: InputFile) -> list[str]:
 
 def read(file: InputFile) -> Iterator[RawRow]:
     """The predictions of a file, each with its score from the results."""
-    origin = Origin(file.place.stem, file.place.parent.name or None)
+    origin = TaskAndModel(file.place.stem, file.place.parent.name or None)
     details = mapping(file.read_beside(*beside(file))).get("details")
     by_number = dict(enumerate(details)) if isinstance(details, list) else mapping(details)
     by_index = {str(index): mapping(detail) for index, detail in by_number.items()}
@@ -47,7 +47,7 @@ def read(file: InputFile) -> Iterator[RawRow]:
 
 
 def _rows(
-    number: int, index: str, value: Mapping[str, object], origin: Origin, detail: Mapping[str, object]
+    number: int, index: str, value: Mapping[str, object], origin: TaskAndModel, detail: Mapping[str, object]
 ) -> list[RawRow]:
     prediction, prompt = value["prediction"], value.get("origin_prompt")
     if any(name.startswith("label: ") for name in value) or "pred_label" in value:

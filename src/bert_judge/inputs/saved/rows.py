@@ -27,7 +27,7 @@ _TESTS = frozenset(("test_list", "test_setup_code", "challenge_test_list", "publ
 _GRADES = {**dict.fromkeys(("c", "yes", "true"), 1.0), **dict.fromkeys(("i", "n", "no", "false"), 0.0), "p": 0.5}
 
 
-class Origin(NamedTuple):
+class TaskAndModel(NamedTuple):
     """The task that was run and the model that answered, where the log names them."""
 
     task: str | None = None
@@ -36,7 +36,7 @@ class Origin(NamedTuple):
 
 def answers(
     line: int,
-    origin: Origin,
+    origin: TaskAndModel,
     *,
     sample_id: object,
     question: str | None,
@@ -68,7 +68,7 @@ def answers(
     return rows
 
 
-def aside(line: int, origin: Origin, reason: str) -> RawRow:
+def aside(line: int, origin: TaskAndModel, reason: str) -> RawRow:
     """A valid row that can't be judged; in messages `reason` follows the number of such rows."""
     return RawRow(line, origin._asdict(), reason, aside=True)
 
@@ -133,7 +133,7 @@ def merged_lines(
         key, scorer = line.key, line.scorer
         if key in seen:
             row = line.rows[0]
-            names = {name: (row.values or {}).get(name) for name in Origin._fields}
+            names = {name: (row.values or {}).get(name) for name in TaskAndModel._fields}
             yield row._replace(values=names, reason=TWICE if (key, scorer) in seen else OTHER_SCORE, aside=True)
         else:
             several = len(scorers) > 1

@@ -12,7 +12,7 @@ from typing import Annotated, Final
 from bert_judge.errors import InputError, OutputError
 from bert_judge.inputs.files import FORMATS, Input
 from bert_judge.inputs.finding import find_input
-from bert_judge.measures import Rate
+from bert_judge.measures import Estimate, rate
 from bert_judge.records import Row
 from bert_judge.results import write_files
 from bert_judge.results.runs import Run
@@ -115,11 +115,9 @@ class TaskVerdicts:
     undecided: int
 
     @cached_property
-    def accuracy(self) -> Rate:
-        """The share of answers that the judge calls correct, with its interval by question."""
-        rate = Rate.of([row.label == 1 for row in self.rows], [row.cluster for row in self.rows])
-        assert rate  # there is at least one row
-        return rate
+    def accuracy(self) -> Estimate:
+        """The share of answers that the judge calls correct, by question."""
+        return rate([row.label == 1 for row in self.rows], [row.cluster for row in self.rows])
 
 
 def by_task(run: Run, options: ExportOptions) -> list[TaskVerdicts]:

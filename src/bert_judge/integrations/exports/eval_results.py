@@ -41,7 +41,7 @@ def _entry(verdicts: TaskVerdicts, run: Run, options: ExportOptions) -> dict[str
     left_out = f", {verdicts.undecided:,} undecided ones left out" if verdicts.undecided else ""
     return {
         "dataset": {"id": options.dataset, "task_id": options.dataset_task},
-        "value": round(100 * verdicts.accuracy.value, 2),
+        "value": round(100 * (verdicts.accuracy.value or 0.0), 2),
         **({"date": time[:10]} if time else {}),
         **({"source": {"url": options.source_url}} if options.source_url else {}),
         "notes": f"accuracy in %, judged by {run.signature.short} (bert-judge {__version__}): "

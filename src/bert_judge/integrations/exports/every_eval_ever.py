@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from bert_judge.errors import InputError
 from bert_judge.integrations.exports.base import Exported, ExportOptions, TaskVerdicts, by_task, in_a_path, started
+from bert_judge.measures.estimates import WILSON
 from bert_judge.records import Row, __version__
 from bert_judge.results.runs import Run
 
@@ -55,10 +56,10 @@ def export_every_eval_ever(run: Run, options: ExportOptions) -> Exported:
 def _aggregate(verdicts: TaskVerdicts, run: Run, evaluation: str, options: ExportOptions) -> dict[str, Any]:
     """The record of a task and model, but for the reference to its answers."""
     developer, _, _ = verdicts.model.partition("/")
-    rate = verdicts.accuracy
-    method = "wilson, clustered by question" if rate.clustered else "wilson"
-    bounds = {"lower": rate.low, "upper": rate.high, "confidence_level": 0.95, "method": method}
-    uncertainty = {"confidence_interval": bounds, "num_samples": rate.rows}
+    accuracy = verdicts.accuracy
+    method = "wilson" if accuracy.method == WILSON else "wilson, clustered by question"
+    bounds = {"lower": accuracy.low, "upper": accuracy.high, "confidence_level": 0.95, "method": method}
+    uncertainty = {"confidence_interval": bounds, "num_samples": accuracy.n}
     where = {"source_type": "hf_dataset", "hf_repo": options.dataset} if options.dataset else {"source_type": "other"}
     return {
         "schema_version": _SCHEMA,
@@ -99,7 +100,7 @@ def _aggregate(verdicts: TaskVerdicts, run: Run, evaluation: str, options: Expor
                     "additional_details": {"judge": str(run.signature)},
                 },
                 "score_details": {
-                    "score": rate.value,
+                    "score": accuracy.value,
                     "details": {"undecided": str(verdicts.undecided)},
                     "uncertainty": uncertainty,
                 },

@@ -51,17 +51,17 @@ class Attack:
                 continue
             chance = Random(f"{name}|{item.id}")
             filled = _HOW[self.how](self.frames, item, chance)
-            made = [(pattern, text) for pattern, text in filled if text is not None]
+            candidates = [(pattern, text) for pattern, text in filled if text is not None]
             if self.draws is not None:
-                made = chance.sample(made, len(made))[: self.draws]
-            for pattern, text in made:
+                candidates = chance.sample(candidates, len(candidates))[: self.draws]
+            for pattern, text in candidates:
                 if not (self.hidden and item.gives_away(text)):
                     yield Trial(name, pattern, item.sample(text, right=False))
 
 
 def _framed(frames: Sequence[str], item: AuditItem, chance: Random) -> Filled:
-    known = _places(item, chance)
-    return [(frame, _fill(frame, known)) for frame in frames]
+    places = _places(item, chance)
+    return [(frame, _fill(frame, places)) for frame in frames]
 
 
 def _instructed(frames: Sequence[str], item: AuditItem, chance: Random) -> Filled:
@@ -107,7 +107,7 @@ def _all_options(frames: Sequence[str], item: AuditItem, chance: Random) -> Fill
         return []
     letters = [option[0] for option in item.options]
     texts = [option[3:] for option in item.options]
-    known = {
+    places = {
         "letters": ", ".join(letters),
         "last": " or ".join([", ".join(letters[:-1]), *letters[-1:]]),
         "options": "\n".join(item.options),
@@ -115,7 +115,7 @@ def _all_options(frames: Sequence[str], item: AuditItem, chance: Random) -> Fill
         "texts": ", ".join(texts),
         "either": " or ".join(texts),
     }
-    return [(frame, _fill(frame, known)) for frame in frames]
+    return [(frame, _fill(frame, places)) for frame in frames]
 
 
 _HOW: dict[str, Callable[[Sequence[str], AuditItem, Random], Filled]] = {
@@ -132,18 +132,18 @@ _HOW: dict[str, Callable[[Sequence[str], AuditItem, Random], Filled]] = {
 def _places(item: AuditItem, chance: Random) -> dict[str, str]:
     """What an item fills into frames, its wrong values in random order."""
     near = chance.sample(item.near, len(item.near))
-    found = {"question": item.question, "type": item.type, "about": item.about}
+    places = {"question": item.question, "type": item.type, "about": item.about}
     if item.value is not None:
-        found["sentence"] = item.sentence(item.value)
+        places["sentence"] = item.sentence(item.value)
     if near:
-        found["near_sentence"] = item.sentence(near[0])
+        places["near_sentence"] = item.sentence(near[0])
     if item.is_short:
-        found["value"] = item.value
-        found |= {"near": near[0]} if near else {}
-    wrong = [found[name] for name in ("near", "near_sentence") if name in found] or item.wrong
+        places["value"] = item.value
+        places |= {"near": near[0]} if near else {}
+    wrong = [places[name] for name in ("near", "near_sentence") if name in places] or item.wrong
     if wrong:
-        found["wrong"] = chance.choice(wrong)
-    return {name: text for name, text in found.items() if text is not None}
+        places["wrong"] = chance.choice(wrong)
+    return {name: text for name, text in places.items() if text is not None}
 
 
 def _fill(frame: str, places: dict[str, str]) -> str | None:

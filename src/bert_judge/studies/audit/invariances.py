@@ -40,10 +40,10 @@ class Invariance:
         for item in spread(items, self.most):
             chance = Random(f"{name}|{item.id}")
             for answers in filter(None, item.answers):
-                made = list(_HOW[self.how](self.changes, item, chance.choice(answers), chance))
+                pairs = list(_HOW[self.how](self.changes, item, chance.choice(answers), chance))
                 if self.draws is not None:
-                    made = chance.sample(made, len(made))[: self.draws]
-                for pattern, plain, changed in made:
+                    pairs = chance.sample(pairs, len(pairs))[: self.draws]
+                for pattern, plain, changed in pairs:
                     yield Trial(name, pattern, changed, plain)
 
 
@@ -59,8 +59,8 @@ def _rewritten(
 
 def _changed(change: Change, text: str) -> str:
     if not isinstance(change, str):
-        ours, theirs = change
-        return text.translate({ord(old): new for old, new in zip(ours, theirs, strict=True)})
+        letters, replacements = change
+        return text.translate({ord(old): new for old, new in zip(letters, replacements, strict=True)})
     return change.replace("{}", text) if "{}" in change else _REWRITING[change](text)
 
 
@@ -161,4 +161,4 @@ def _load() -> dict[str, Invariance]:
 
 
 INVARIANCES = _load()
-"""Every invariance, by its name. A judge should say of the changed sample what it says of the plain one."""
+"""Every invariance, by its name. A judge should give the changed sample the label of the plain one."""

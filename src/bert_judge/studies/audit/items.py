@@ -107,8 +107,8 @@ def neutral_sentences() -> tuple[str, ...]:
 
 def read_data(name: str) -> dict[str, Any]:
     """A data file of this package."""
-    found: dict[str, Any] = json.loads(resources.files(__package__).joinpath(name).read_text(encoding="utf-8"))
-    return found
+    data: dict[str, Any] = json.loads(resources.files(__package__).joinpath(name).read_text(encoding="utf-8"))
+    return data
 
 
 def items_of(samples: Iterable[Sample]) -> tuple[AuditItem, ...]:
@@ -123,7 +123,9 @@ def items_of(samples: Iterable[Sample]) -> tuple[AuditItem, ...]:
             answers = rows.setdefault((sample.question, sample.references), {0: {}, 1: {}})
             answers[int(sample.gold)][sample.candidate] = None
     if not rows:
-        raise InputError("no row has a label; a column label with 0 or 1 was expected (--map label=COLUMN).")
+        raise InputError(
+            "no row has a label; a column label with 0 or 1 was expected, or a map that names it (label=COLUMN)."
+        )
     items = [
         _from_rows(number, question, references, answers)
         for number, ((question, references), answers) in enumerate(rows.items(), 1)
@@ -191,22 +193,22 @@ def _with_others(items: Sequence[AuditItem]) -> tuple[AuditItem, ...]:
     for item in items:
         if item.value and not item.kind and (asked := _ASKED.search(item.question or "")):
             asking[asked[asked.lastindex or 0].casefold()].append(item)
-    found = {item.id: item for item in items}
+    by_id = {item.id: item for item in items}
     for others in asking.values():
         for place, item in enumerate(others):
             if near := _borrowed(item, (others[(place + step) % len(others)] for step in range(1, len(others)))):
-                found[item.id] = replace(item, kind="thing", near=near)
-    return tuple(found.values())
+                by_id[item.id] = replace(item, kind="thing", near=near)
+    return tuple(by_id.values())
 
 
 def _borrowed(item: AuditItem, others: Iterable[AuditItem]) -> tuple[str, ...]:
     """The first three values of others that have no word in common with this item's references and correct answers."""
-    known = {word for text in (*item.references, *item.right) for word in re.findall(r"\w+", text.casefold())}
-    found: dict[str, None] = {}
+    right_words = {word for text in (*item.references, *item.right) for word in re.findall(r"\w+", text.casefold())}
+    values: dict[str, None] = {}
     for other in others:
         value = str(other.value)
-        if known.isdisjoint(re.findall(r"\w+", value.casefold())):
-            found[value] = None
-            if len(found) == 3:
+        if right_words.isdisjoint(re.findall(r"\w+", value.casefold())):
+            values[value] = None
+            if len(values) == 3:
                 break
-    return tuple(found)
+    return tuple(values)

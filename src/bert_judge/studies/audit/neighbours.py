@@ -68,15 +68,15 @@ def spellings(value: str) -> list[str]:
     """Other ways to write the same date or whole number; none for other texts."""
     text = value.strip().rstrip(".")
     if date := read_date(text):
-        found = [_as(style, date) for style in ("1 May 2000", "May 1, 2000", "2000-05-01")]
+        others = [_as(style, date) for style in ("1 May 2000", "May 1, 2000", "2000-05-01")]
         ending = "th" if 10 <= date.day <= 20 else {1: "st", 2: "nd", 3: "rd"}.get(date.day % 10, "th")
-        found += [f"{date.day}{ending} of {date:%B} {date.year}", f"{date.day} {date:%b} {date.year}"]
+        others += [f"{date.day}{ending} of {date:%B} {date.year}", f"{date.day} {date:%b} {date.year}"]
     elif re.fullmatch(r"\d{1,3}(,\d{3})*|\d{1,7}", text) and not _YEAR.fullmatch(text):
         number = int(text.replace(",", ""))
-        found = [str(number), f"{number:,}", in_words(number), f"{number}.0"]
+        others = [str(number), f"{number:,}", in_words(number), f"{number}.0"]
     else:
         return []
-    return [other for other in dict.fromkeys(found) if other != text]
+    return [other for other in dict.fromkeys(others) if other != text]
 
 
 def in_words(number: int) -> str:

@@ -2,7 +2,7 @@
 
 trials = make_trials(load_items())
 audit = assess_trials(trials, judge)
-print(audit.plain.accuracy, audit.families[0].rate)
+print(audit.plain.accuracy.value, audit.families[0].rate.value)
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from typing import Annotated, Literal, NamedTuple
 
 from bert_judge.errors import InputError, did_you_mean
 from bert_judge.judges.base import Judge
-from bert_judge.measures.labels import ratio, wilson_interval
+from bert_judge.measures import Estimate, rate
+from bert_judge.measures.confusion import ratio
 from bert_judge.records import Sample, Verdict
 from bert_judge.studies.audit.attacks import ATTACKS, Attack
 from bert_judge.studies.audit.invariances import INVARIANCES, Invariance
@@ -45,12 +46,10 @@ class Outcome(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Plain:
+class PlainResult:
     """The judge on the plain answers. Rates are in [0, 1], None without trials; undecided counts as incorrect."""
 
-    trials: int
-    accuracy: float | None
-    interval: tuple[float, float]
+    accuracy: Estimate
     right_accepted: float | None
     wrong_rejected: float | None
     undecided: int
@@ -60,18 +59,16 @@ class Plain:
 class FamilyResult:
     """The trials of one attack or invariance.
 
-    `rate`, in [0, 1], is how many of an attack's trials were accepted, or of an invariance's verdicts kept, and
-    `interval` its 95 % Wilson interval; `kept_right` and `kept_wrong` are the rates of correct and of incorrect answers
-    alone. `patterns` counts the trials of each pattern, `failed_patterns` its failures, the most frequent first.
+    `rate`, in [0, 1], is how many of an attack's trials were accepted, or of an invariance's verdicts kept;
+    `kept_right` and `kept_wrong` are the rates of correct and of incorrect answers alone. `patterns` counts the trials
+    of each pattern, `failed_patterns` its failures, the most frequent first.
     `truncated` counts the inputs that the judge had to cut.
     """
 
     name: str
     kind: Literal["attack", "invariance"]
     about: str
-    trials: int
-    rate: float
-    interval: tuple[float, float]
+    rate: Estimate
     undecided: int
     truncated: int
     kept_right: float | None
@@ -85,7 +82,7 @@ class Audit:
     """The result of an audit; `failures` are the trials that did not pass, in their order."""
 
     items: int
-    plain: Plain
+    plain: PlainResult
     families: tuple[FamilyResult, ...]
     failures: tuple[Outcome, ...]
 
@@ -105,16 +102,17 @@ class Gate:
 
     def misses(self, audit: Audit) -> list[str]:
         """A sentence for each limit that is missed."""
-        found, plain = [], audit.plain.accuracy
+        misses, plain = [], audit.plain.accuracy.value
         if self.min_plain is not None and (plain or 0.0) < self.min_plain:
-            rate = "none" if plain is None else f"{plain:.1%}"
-            found.append(f"plain answers: {rate} judged correctly, under {self.min_plain:.1%}")
+            judged = "none" if plain is None else f"{plain:.1%}"
+            misses.append(f"plain answers: {judged} judged correctly, under {self.min_plain:.1%}")
         for family in audit.families:
-            if family.kind == "attack" and self.max_accept is not None and family.rate > self.max_accept:
-                found.append(f"{family.name}: {family.rate:.1%} accepted, over {self.max_accept:.1%}")
-            if family.kind == "invariance" and self.min_kept is not None and family.rate < self.min_kept:
-                found.append(f"{family.name}: {family.rate:.1%} kept, under {self.min_kept:.1%}")
-        return found
+            value = family.rate.value or 0.0
+            if family.kind == "attack" and self.max_accept is not None and value > self.max_accept:
+                misses.append(f"{family.name}: {value:.1%} accepted, over {self.max_accept:.1%}")
+            if family.kind == "invariance" and self.min_kept is not None and value < self.min_kept:
+                misses.append(f"{family.name}: {value:.1%} kept, under {self.min_kept:.1%}")
+        return misses
 
 
 def make_trials(items: Sequence[AuditItem], families: Collection[str] | None = None) -> list[Trial]:
@@ -150,19 +148,16 @@ def assess_trials(
         verdicts[sample] = verdict
         progress(len(verdicts))
     if all(v.label is None for v in verdicts.values()) and any(v.score is not None for v in verdicts.values()):
-        raise InputError("the judge gives scores without labels, so nothing is accepted or kept; set its --threshold.")
+        raise InputError("the judge gives scores without labels, so nothing is accepted or kept; set its threshold.")
     outcomes = [Outcome(trial, verdicts[trial.sample], verdicts.get(trial.plain)) for trial in trials]
     families: dict[str, list[Outcome]] = {PLAIN: []}
     for outcome in outcomes:
         families.setdefault(outcome.trial.family, []).append(outcome)
     plain = families.pop(PLAIN)
-    correct = sum(outcome.passed for outcome in plain)
     return Audit(
         items=len({outcome.trial.sample.id for outcome in plain}),
-        plain=Plain(
-            trials=len(plain),
-            accuracy=ratio(correct, len(plain)),
-            interval=wilson_interval(correct, len(plain)),
+        plain=PlainResult(
+            accuracy=rate([outcome.passed for outcome in plain]),
             right_accepted=_pass_rate(plain, gold=1),
             wrong_rejected=_pass_rate(plain, gold=0),
             undecided=sum(outcome.verdict.label is None for outcome in plain),
@@ -176,14 +171,11 @@ def _count(outcomes: Sequence[Outcome]) -> FamilyResult:
     name = outcomes[0].trial.family
     attack = name in ATTACKS
     failed = [outcome for outcome in outcomes if not outcome.passed]
-    counted = len(failed) if attack else len(outcomes) - len(failed)
     return FamilyResult(
         name=name,
         kind="attack" if attack else "invariance",
         about=FAMILIES[name].about,
-        trials=len(outcomes),
-        rate=counted / len(outcomes),
-        interval=wilson_interval(counted, len(outcomes)),
+        rate=rate([outcome.passed != attack for outcome in outcomes]),
         undecided=sum(outcome.verdict.label is None for outcome in outcomes),
         truncated=sum(bool(outcome.verdict.truncated) for outcome in outcomes),
         kept_right=None if attack else _pass_rate(outcomes, gold=1),

@@ -1,17 +1,14 @@
-"""Labels against human labels: counts, the measures that follow from them, and the interval of a rate."""
+"""Labels against human labels: counts, and the measures that follow from them."""
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from statistics import NormalDist
 from typing import Any
 
 from bert_judge.errors import InputError
 from bert_judge.measures.arrays import np
-from bert_judge.measures.inputs import check_fraction
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +28,15 @@ class Confusion:
     def count(cls, pairs: Iterable[tuple[int, int]]) -> Confusion:
         """Count (gold, label) pairs, as a stream. No pairs give zeros. Raises InputError for other than 0 and 1."""
         counts = Counter(pairs)
-        right_wrong = {(gold, label) for gold in (0, 1) for label in (0, 1)}
         for pair in counts:
-            if pair not in right_wrong:
+            if pair not in ((0, 0), (0, 1), (1, 0), (1, 1)):
                 raise InputError(f"a pair of gold label and label is {pair!r}; 0 or 1 was expected for both.")
         return cls(counts[1, 1], counts[0, 1], counts[1, 0], counts[0, 0])
+
+    @property
+    def cells(self) -> tuple[int, int, int, int]:
+        """The counts in the order of the fields."""
+        return self.true_positive, self.false_positive, self.false_negative, self.true_negative
 
     @property
     def n(self) -> int:
@@ -81,29 +82,6 @@ class Confusion:
         """Agreement beyond chance, in [-1, 1] (Cohen, 1960); undefined where all labels and golds are the same."""
         tp, fp, fn, tn = self.true_positive, self.false_positive, self.false_negative, self.true_negative
         return ratio(2 * (tp * tn - fp * fn), (tp + fp) * (fp + tn) + (tp + fn) * (fn + tn))
-
-
-def wilson_interval(successes: int, n: int, confidence: float = 0.95) -> tuple[float, float]:
-    """The score interval of a rate, within [0, 1] (Wilson, 1927); (0.0, 1.0) for n = 0.
-
-    Raises InputError unless 0 <= successes <= n and 0 < confidence < 1.
-    """
-    if not 0 <= successes <= n:
-        raise InputError(f"{successes} successes of {n} were given; a number from 0 to {n} was expected.")
-    check_fraction("the confidence", confidence, 0.95)
-    return score_interval(successes, n, confidence)
-
-
-def score_interval(successes: float, n: float, confidence: float) -> tuple[float, float]:
-    """Wilson's interval of numbers that need not be whole, such as an effective number of rows."""
-    if n == 0:
-        return 0.0, 1.0
-    z2 = NormalDist().inv_cdf((1 + confidence) / 2) ** 2
-    centre = (successes + z2 / 2) / (n + z2)
-    half = math.sqrt(z2 * (successes * (n - successes) / n + z2 / 4)) / (n + z2)
-    low = 0.0 if successes == 0 else max(0.0, centre - half)
-    high = 1.0 if successes == n else min(1.0, centre + half)
-    return low, high
 
 
 def ratio(above: float, below: Any) -> float | None:

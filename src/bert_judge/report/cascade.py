@@ -1,4 +1,4 @@
-"""What a cascade promises after its calibration, and what its stages did in a run, as documents."""
+"""A cascade as documents: what it promises after its calibration, and what its stages did in a run."""
 
 from __future__ import annotations
 
@@ -7,30 +7,38 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from bert_judge.judges.base import Costs
 from bert_judge.judges.cascade import CascadePlan
 from bert_judge.report.document import Block, Content, Document, Table
-from bert_judge.studies.calibrate import CascadeResult, StageCount, early_agreement, stage_counts
-from bert_judge.studies.thresholds import CascadeSettings, Side, StageResult
+from bert_judge.studies.cascade import (
+    CascadeResult,
+    CascadeSettings,
+    StageCount,
+    StageResult,
+    StageSide,
+    early_agreement,
+    stage_counts,
+)
 from bert_judge.wording import SAID, percent
 
 
 def calibration_document(result: CascadeResult, settings: CascadeSettings) -> Document:
     """The thresholds of each stage, the rows they were calibrated on, and what is promised."""
-    plan, found, seen = result.plan, result.found, result.plan.calibration
-    early, through = sum(row in found.decided for row in found.through), len(found.through)
+    plan, thresholds, origin = result.plan, result.thresholds, result.plan.calibration
+    early, through = sum(row in thresholds.decided for row in thresholds.through), len(thresholds.through)
     calibrated = (
-        f"calibrated on {seen['labelled']} labelled rows to {seen['questions']} questions in {seen['file']}; "
-        f"{percent(seen['right'] / seen['labelled'])} correct"
+        f"calibrated on {origin['labelled']} labelled rows to {origin['questions']} questions in {origin['file']}; "
+        f"{percent(origin['right'] / origin['labelled'])} correct"
     )
-    each = 1 - settings.delta / (2 * len(found.stages))
-    promise = f"promise: {_promise(plan)} ({_percent(each)} for each stage and side)"
-    lines = [line for stage in found.stages for line in _stage_lines(stage, result.seconds)]
+    of_side = 1 - settings.delta / (2 * len(thresholds.stages))
+    promise = f"promise: {_promise(plan)} ({_percent(of_side)} for each stage and side)"
+    lines = [line for stage in thresholds.stages for line in _stage_lines(stage, result.seconds)]
     if plan.last:
-        took = _milliseconds(result.seconds.get(plan.last.name))
-        lines.append([plan.last.name, "the rest", through - early, *[""] * 4, took])
+        seconds = _milliseconds(result.seconds.get(plan.last.name))
+        lines.append([plan.last.name, "the rest", through - early, *[""] * 4, seconds])
     head = ["stage", "side", "reached", "score", "decided", "agreement", "at least", "ms a row"]
     agreed = f"; agreement {percent(result.agreement)}{_COUNTING[plan.certifies]}" if early else ""
     decided = f"decided before {_end(plan)}: {early} of {through} rows ({percent(early / through)}){agreed}"
     parts: list[Block] = [f"{calibrated}\n{promise}", Table("", head, lines), decided]
-    return Document("Calibration", parts, [line for stage in found.stages for line in _shortfalls(stage, settings)])
+    notes = [line for stage in thresholds.stages for line in _shortfalls(stage, settings)]
+    return Document("Calibration", parts, notes)
 
 
 def stages_document(
@@ -79,8 +87,9 @@ def _stage_lines(stage: StageResult, seconds: Mapping[str, float]) -> list[list[
     lines: list[list[Content]] = []
     for side, sign in ((stage.high, ">="), (stage.low, "<=")):
         cells: list[Content] = [None, 0, None, None]
-        if found := side.certificate:
-            cells = [f"{sign} {found.threshold:g}", found.rows, percent(side.agreement), percent(found.at_least)]
+        if certificate := side.certificate:
+            threshold, rate = f"{sign} {certificate.threshold:g}", percent(side.agreement)
+            cells = [threshold, certificate.rows, rate, percent(certificate.at_least)]
         lines.append([stage.name, SAID[side.label], side.reached, *cells, _milliseconds(seconds.get(stage.name))])
     lines[1][0] = lines[1][-1] = ""
     return lines
@@ -89,11 +98,11 @@ def _stage_lines(stage: StageResult, seconds: Mapping[str, float]) -> list[list[
 def _shortfalls(stage: StageResult, settings: CascadeSettings) -> list[str]:
     """Notes on the sides that have no threshold."""
     sides = [side for side in (stage.high, stage.low) if not side.certificate]
-    lines = [f"{stage.name} decides nothing: leave it out, or lower --target_agreement"] if len(sides) == 2 else []
+    lines = [f"{stage.name} decides nothing: leave it out, or lower target_agreement"] if len(sides) == 2 else []
     return lines + [f"{stage.name} judges nothing {SAID[side.label]}: {_could(side, settings)}" for side in sides]
 
 
-def _could(side: Side, settings: CascadeSettings) -> str:
+def _could(side: StageSide, settings: CascadeSettings) -> str:
     if side.reachable is None:
         return "no agreement from 0.5 on can be certified"
     target, rate = side.reachable
@@ -116,23 +125,23 @@ def _saving(counts: Sequence[StageCount], use: Sequence[Costs], abstain: bool) -
     if abstain:
         left = last.reached - last.decided
         return f"undecided: {left} of {rows} rows ({percent(left / rows)}), on which no stage was certain"
-    said = f"{rows - last.reached} of {rows} rows ({percent(1 - last.reached / rows)}) never reached {last.name}"
-    asked, taken = use[-1], sum(each.seconds for each in use)
-    if not asked.rows or not asked.seconds:
-        return said
-    alone = use[0].rows / asked.rows
-    said += f"; alone it would have taken about {alone * asked.seconds:.1f} s, not {taken:.1f} s"
-    if asked.money:
-        said += f", and {alone * asked.money:.4f} in money, not {asked.money:.4f}"
-    return said
+    saving = f"{rows - last.reached} of {rows} rows ({percent(1 - last.reached / rows)}) never reached {last.name}"
+    cost, seconds = use[-1], sum(stage.seconds for stage in use)
+    if not cost.rows or not cost.seconds:
+        return saving
+    share = use[0].rows / cost.rows
+    saving += f"; alone it would have taken about {share * cost.seconds:.1f} s, not {seconds:.1f} s"
+    if cost.money:
+        saving += f", and {share * cost.money:.4f} in money, not {cost.money:.4f}"
+    return saving
 
 
 def _broken(early: tuple[float, float] | None, plan: CascadePlan) -> list[str]:
     """A note where the labels of the rows contradict the promise, at its confidence."""
     if early is None or early[1] >= plan.target:
         return []
-    said = f"{percent(early[0])} of the rows with labels that were decided early agree{_COUNTING[plan.certifies]}"
-    return [f"{said}, not {_percent(plan.target)}; the cascade was calibrated on rows of another kind"]
+    agreement = f"{percent(early[0])} of the rows with labels that were decided early agree{_COUNTING[plan.certifies]}"
+    return [f"{agreement}, not {_percent(plan.target)}; the cascade was calibrated on rows of another kind"]
 
 
 def _milliseconds(seconds: float | None) -> str:

@@ -11,8 +11,15 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from bert_judge.errors import InputError
-from bert_judge.measures import Rate, rate_interval, wilson_interval
-from bert_judge.measures.rates import _student
+from bert_judge.measures import (
+    BootstrapSettings,
+    Estimate,
+    rate,
+    rate_interval,
+    rate_of_counts,
+    wilson_interval,
+)
+from bert_judge.measures.estimates import WILSON, _student, mean
 
 counts = st.lists(st.integers(1, 30).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))), min_size=1)
 
@@ -45,24 +52,33 @@ def test_a_question_with_nearly_all_rows_leaves_little_known() -> None:
 def test_no_rows() -> None:
     assert rate_interval([], []) == (0.0, 1.0)
     assert rate_interval([0, 0], [0, 0]) == (0.0, 1.0)
-    assert Rate.of([], []) is None
-    assert Rate.of_counts([0], [0]) is None
+    assert rate([], []) == rate_of_counts([0], [0]) == Estimate(None)
 
 
-def test_a_rate_counts_rows_and_clusters() -> None:
-    rate = Rate.of([True, True, False, True], ["a", "b", "b", "c"])
-    assert rate is not None
-    assert (rate.value, rate.rows, rate.clusters, rate.clustered) == (0.75, 4, 3, True)
-    assert rate.interval == rate_interval([1, 1, 1], [1, 2, 1])
-    assert Rate.of_counts([1, 1, 1, 0], [1, 2, 1, 0]) == rate
+def test_a_rate_is_an_estimate_with_its_method() -> None:
+    estimate = rate([True, True, False, True], ["a", "b", "b", "c"])
+    assert (estimate.value, estimate.n, estimate.method) == (0.75, 4, "interval by question (3 questions)")
+    assert estimate.interval == rate_interval([1, 1, 1], [1, 2, 1])
+    assert estimate.width == estimate.high - estimate.low
+    assert rate_of_counts([1, 1, 1, 0], [1, 2, 1, 0]) == estimate
+    assert rate([1, 0, 1]) == rate([1, 0, 1], "abc") == Estimate(2 / 3, *wilson_interval(2, 3), 3, WILSON)
+    assert rate([1, 0, 1], confidence=0.8).interval == wilson_interval(2, 3, 0.8)
+
+
+def test_without_an_interval_there_is_no_method() -> None:
+    bare = Estimate.of(0.5, None, 4, "bootstrap")
+    assert (bare.value, bare.interval, bare.n, bare.method) == (0.5, None, 4, "")
+    assert mean(np.array([0.2, 0.4]), ["q", "q"], BootstrapSettings()) == Estimate(pytest.approx(0.3), n=2)
+    with pytest.raises(InputError, match="resamples is 5"):
+        BootstrapSettings(resamples=5)
 
 
 @given(counts=counts)
 def test_what_holds_for_any_counts(counts: list[tuple[int, int]]) -> None:
     right, rows = (list(each) for each in zip(*counts, strict=True))
-    rate = sum(right) / sum(rows)
+    value = sum(right) / sum(rows)
     low, high = rate_interval(right, rows)
-    assert 0 <= low <= rate + 1e-9 and rate - 1e-9 <= high <= 1 and low < high
+    assert 0 <= low <= value + 1e-9 and value - 1e-9 <= high <= 1 and low < high
     assert rate_interval(right[::-1], rows[::-1]) == pytest.approx((low, high))
     wrong = [n - c for c, n in counts]
     assert rate_interval(wrong, rows) == pytest.approx((1 - high, 1 - low), abs=1e-9)

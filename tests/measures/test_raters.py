@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from bert_judge.measures.agreement import (
+from bert_judge.measures.raters import (
     interval_alpha,
     kendall_tau,
     majority,

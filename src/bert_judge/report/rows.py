@@ -1,15 +1,15 @@
-"""The rows of a report as `report.js` reads them: compressed columns, and texts in chunks."""
+"""The section of answers: the rows as `report.js` reads them, in compressed columns, and their texts in chunks."""
 
 from __future__ import annotations
 
 import base64
 import gzip
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bert_judge.reading import AGREEING, MatchMark, match
+from bert_judge.reading import AGREEING, Match, MatchMark, match
 from bert_judge.records import Explanation, Row, uncollected
 from bert_judge.report.reasons import against, because, pieces
 from bert_judge.studies.pairing import judge_kinds
@@ -70,16 +70,17 @@ def pack(table: VerdictTable, budget: int = BUDGET) -> Packed:
             for judge in table.judges
         ],
         "verdict": ["".join(map(_verdict, judge.verdicts)) for judge in table.judges],
-        "why": ["".join("1" if row and row.why else " " for row in judge.verdicts) for judge in table.judges],
-        "outside": [
-            "".join("1" if row and row.verdict.outside else " " for row in judge.verdicts) for judge in table.judges
-        ],
-        "short": "".join("1" if _shortened(table, place, limit) else " " for place in range(len(table.rows))),
-        "cut": [
-            "".join("1" if row and row.verdict.truncated else " " for row in judge.verdicts) for judge in table.judges
-        ],
+        "why": [_flags(row and row.why for row in judge.verdicts) for judge in table.judges],
+        "outside": [_flags(row and row.verdict.outside for row in judge.verdicts) for judge in table.judges],
+        "short": _flags(_shortened(table, place, limit) for place in range(len(table.rows))),
+        "cut": [_flags(row and row.verdict.truncated for row in judge.verdicts) for judge in table.judges],
     }
     return Packed(facts, _squeezed(columns), limit, table)
+
+
+def _flags(values: Iterable[object]) -> str:
+    """A letter for each row: 1 where it has something, else a blank."""
+    return "".join("1" if value else " " for value in values)
 
 
 def shortened(text: str, limit: int | None) -> str:
@@ -111,7 +112,7 @@ def _limit(table: VerdictTable, budget: int) -> int | None:
     lengths += [len(text) for texts in {row.references for row in table.rows} for text in texts]
     lengths += [len(row.candidate or "") for row in table.rows]
     for judge in table.judges:
-        lengths += [len(text) for row in judge.verdicts if row for text in _said(row)]
+        lengths += [len(text) for row in judge.verdicts if row for text in _written(row)]
     if sum(lengths) <= budget:
         return None
     fitting = (limit for limit in _LIMITS if sum(min(length, limit) for length in lengths) <= budget)
@@ -123,45 +124,66 @@ def _shortened(table: VerdictTable, place: int, limit: int | None) -> bool:
     if limit is None:
         return False
     row = table.rows[place]
-    told = (judge.verdicts[place] for judge in table.judges)
-    said = (own.verdict.explanation or "" for own in told if own)
-    return any(len(text) > limit for text in (row.question or "", row.candidate or "", *row.references, *said))
+    verdicts = (judge.verdicts[place] for judge in table.judges)
+    explanations = (row.verdict.explanation or "" for row in verdicts if row)
+    texts = (row.question or "", row.candidate or "", *row.references, *explanations)
+    return any(len(text) > limit for text in texts)
 
 
-def _said(row: Row) -> Iterator[str]:
+def _written(row: Row) -> Iterator[str]:
     """What a judge wrote on a row."""
     if row.verdict.explanation is not None:
         yield row.verdict.explanation
     yield from (value for value in row.verdict.details.values() if isinstance(value, str))
 
 
+@dataclass(frozen=True, slots=True)
+class _MatchedTexts:
+    """The texts of a row as the page has them, and the reference that is shown as matched, by its place; `match` is
+    what it has in common with the candidate. Both are None without texts.
+    """
+
+    candidate: str | None
+    references: tuple[str, ...]
+    reference: int | None
+    match: Match | None
+
+    @classmethod
+    def of(cls, row: Row, matched: int | None, limit: int | None) -> _MatchedTexts:
+        """A row; `matched` is the reference that a judge names, None where none does."""
+        candidate = None if row.candidate is None else shortened(row.candidate, limit)
+        references = tuple(shortened(text, limit) for text in row.references)
+        if not candidate or not references:
+            return cls(candidate, references, None, None)
+        if matched is None or matched >= len(references):
+            matched = match(candidate, references).best_reference if len(references) > 1 else 0
+        return cls(candidate, references, matched, match(candidate, references[matched : matched + 1]))
+
+
 def _texts(table: VerdictTable, places: range, limit: int | None, seen: dict[Any, int]) -> dict[str, Any]:
     """One chunk. Instead of a question or references that an earlier row has, it holds the number of that row."""
     rows = [table.rows[place] for place in places]
     facets = {facet.name for facet in table.facets}
-    texts = [
-        (shortened(row.candidate or "", limit), tuple(shortened(text, limit) for text in row.references))
-        for row in rows
-    ]
-    found = [_evidence(*own, _matched(table, place)) for own, place in zip(texts, places, strict=True)]
+    shown = [_MatchedTexts.of(row, _matched(table, place), limit) for row, place in zip(rows, places, strict=True)]
+    questions = [None if row.question is None else shortened(row.question, limit) for row in rows]
     return {
         "id": [row.id for row in rows],
         "question": [
-            _once(("q", row.question), None if row.question is None else shortened(row.question, limit), place, seen)
-            for row, place in zip(rows, places, strict=True)
+            _once(("q", row.question), question, place, seen)
+            for row, question, place in zip(rows, questions, places, strict=True)
         ],
         "references": [
-            _once(("r", *row.references), own[1], place, seen)
-            for row, own, place in zip(rows, texts, places, strict=True)
+            _once(("r", *row.references), texts.references, place, seen)
+            for row, texts, place in zip(rows, shown, places, strict=True)
         ],
-        "candidate": [own[0] if row.candidate is not None else None for row, own in zip(rows, texts, strict=True)],
-        "marks": [each and [each[0], _gaps(each[1].candidate), _gaps(each[1].references[0])] for each in found],
+        "candidate": [texts.candidate for texts in shown],
+        "marks": [
+            [texts.reference, _gaps(texts.match.candidate), _gaps(texts.match.references[0])] if texts.match else 0
+            for texts in shown
+        ],
         "more": [{name: value for name, value in row.meta.items() if name not in facets} or 0 for row in rows],
-        "said": [
-            [
-                _saying(judge.verdicts[place], each, row.candidate, limit)
-                for place, row, each in zip(places, rows, found, strict=True)
-            ]
+        "verdicts": [
+            [_verdict_texts(judge.verdicts[place], texts, limit) for place, texts in zip(places, shown, strict=True)]
             for judge in table.judges
         ],
     }
@@ -180,15 +202,6 @@ def _matched(table: VerdictTable, place: int) -> int | None:
     )
 
 
-def _evidence(candidate: str, references: Sequence[str], shown: int | None) -> Any:
-    """The reference shown as matched, and what the candidate has in common with it; 0 for nothing."""
-    if not candidate or not references:
-        return 0
-    if shown is None or shown >= len(references):
-        shown = match(candidate, references).best_reference if len(references) > 1 else 0
-    return shown, match(candidate, references[shown : shown + 1])
-
-
 def _gaps(marks: Sequence[MatchMark]) -> list[int]:
     """What agrees, as numbers: in turn, the characters since the last such place, and the characters of the place."""
     numbers, end = [], 0
@@ -199,29 +212,27 @@ def _gaps(marks: Sequence[MatchMark]) -> list[int]:
     return numbers
 
 
-def _saying(row: Row | None, shared: Any, candidate: str | None, limit: int | None) -> Any:
-    """A judge's explanation, matched reference, truncated characters and details, what of the words that candidate and
-    reference share speaks against its verdict, why the candidate has its score, why the row is outside of what the
-    judge knows, and what is not part of the answer; 0 for none of them.
+def _verdict_texts(row: Row | None, shown: _MatchedTexts, limit: int | None) -> Any:
+    """A judge's verdict besides score and label, without what is empty; 0 for nothing.
+
+    `shares`: a share of common words that speaks against the verdict; `why`: why the candidate has its score.
     """
     if row is None:
         return 0
-    details = {name: _brief(value, limit) for name, value in row.verdict.details.items()}
-    explanation = "" if row.verdict.explanation is None else shortened(row.verdict.explanation, limit)
-    match = -1 if row.verdict.matched_reference is None else row.verdict.matched_reference
-    shares = against(shared[1].recall[0], row.label) if shared and shared[0] == match else ""
-    why = _why(row.why, candidate, limit) if row.why and candidate else 0
-    said = [
-        explanation,
-        match,
-        row.verdict.truncated or 0,
-        details or 0,
-        shares,
-        why,
-        row.verdict.outside or "",
-        not_judged(row.verdict.left_out),
-    ]
-    return said if said != ["", -1, 0, 0, "", 0, "", ""] else 0
+    shares = ""
+    if shown.match and shown.reference == row.verdict.matched_reference:
+        shares = against(shown.match.recall[0], row.label)
+    entries = {
+        "explanation": shortened(row.verdict.explanation or "", limit),
+        "matched": row.verdict.matched_reference,
+        "truncated": row.verdict.truncated,
+        "details": {name: _brief(value, limit) for name, value in row.verdict.details.items()},
+        "shares": shares,
+        "why": _why(row.why, row.candidate, limit) if row.why and row.candidate else None,
+        "outside": row.verdict.outside,
+        "left_out": not_judged(row.verdict.left_out),
+    }
+    return {name: value for name, value in entries.items() if value not in (None, "", {})} or 0
 
 
 def _why(why: Explanation, candidate: str, limit: int | None) -> Any:
@@ -237,5 +248,5 @@ def _brief(value: Any, limit: int | None) -> Any:
     if isinstance(value, float):
         return float(f"{value:.{_DIGITS + 1}g}")
     if isinstance(value, Mapping):
-        return {name: _brief(each, limit) for name, each in value.items()}
-    return [_brief(each, limit) for each in value] if isinstance(value, list) else value
+        return {name: _brief(part, limit) for name, part in value.items()}
+    return [_brief(part, limit) for part in value] if isinstance(value, list) else value

@@ -1,0 +1,127 @@
+"""The data of a report's sections, by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from made_runs import LARGE, SIMILAR, answers, make_run, says
+
+from bert_judge import Sample
+from bert_judge.measures import rate_interval
+from bert_judge.records import Signature, Verdict
+from bert_judge.report.sections import VerdictReport, make_report
+from bert_judge.results.runs import Run
+from bert_judge.studies.table import collect
+
+FIVE = answers("a", "b", "c", "d", "e", golds="1100 ")
+SCORES = says(0.9, 0.4, 0.6, 0.1, None)
+
+
+def report(*runs: Run) -> VerdictReport:
+    return make_report(collect(runs))
+
+
+def test_what_a_judge_says_on_the_whole(tmp_path: Path):
+    verdicts = [*SCORES[:3], Verdict(0.1, 0, truncated={"candidate": 4}, outside="in German"), SCORES[4]]
+    made_report = report(make_run(tmp_path / "a", FIVE, verdicts, bad_rows=3))
+    (judge,) = made_report.data("judges")
+    assert (judge.rows, judge.judged, judge.undecided, judge.truncated, judge.bad_rows) == (5, 4, 1, 1, 3)
+    assert judge.outside == {"in German": 1}
+    assert judge.mean_score == pytest.approx(0.5)
+    assert (judge.right.value, judge.right.low, judge.right.high) == (0.5, *rate_interval([2], [4]))
+    assert (judge.right_all.value, judge.right_all.n) == (0.4, 5)
+    assert (judge.seconds, judge.timed_rows) == (2.0, 5)
+    (origin,) = made_report.data("origin")
+    assert origin.commands == ["bert-judge score 'my answers.jsonl'"]
+    assert (made_report.gold.value, made_report.gold.n, made_report.rows) == (0.5, 4, 5)
+
+
+def test_agreement_with_people(tmp_path: Path):
+    (judge,) = report(make_run(tmp_path / "a", FIVE, SCORES)).data("agreement")
+    agreement = judge.agreement
+    assert agreement.counts.cells == (1, 1, 1, 1)
+    assert (agreement.accuracy.value, agreement.kappa.value, agreement.undecided) == (0.5, 0, 0)
+    assert agreement.brier.value == pytest.approx((0.01 + 0.36 + 0.36 + 0.01) / 4)
+    assert [(part.rows, part.right.value) for part in judge.bins] == [(1, 0), (1, 1), (1, 0), (1, 1)]
+
+
+@pytest.mark.parametrize("golds", ["11111", "00000"])
+def test_labels_of_one_class_are_no_trouble(tmp_path: Path, golds: str):
+    (judge,) = report(make_run(tmp_path / "a", answers(*"abcde", golds=golds), SCORES)).data("agreement")
+    assert (judge.agreement.accuracy.value, judge.agreement.undecided) == (0.5, 1)
+    assert sum(part.rows for part in judge.bins) == 4
+
+
+def test_the_histogram_counts_every_score_once_by_label(tmp_path: Path):
+    (histogram,) = report(make_run(tmp_path / "a", FIVE, says(0, 0.05, 0.5, 1, 0.999))).data("scores")
+    counts = [(place, bar.right, bar.wrong, bar.other) for place, bar in enumerate(histogram.bars) if bar.total]
+    assert counts == [(0, 1, 0, 0), (1, 1, 0, 0), (10, 0, 1, 0), (19, 0, 1, 1)]
+
+
+@pytest.mark.parametrize(
+    ("scores", "ends"),
+    [((-0.4, 0.2), (-0.4, 0.2)), ((12.0, 95.0), (10, 100)), ((7, 7), (7, 7.000001)), ((0.2, 0.2), (0, 1))],
+)
+def test_scores_of_any_scale_have_a_histogram(tmp_path: Path, scores: tuple[float, float], ends: tuple[float, float]):
+    verdicts = [Verdict(float(score)) for score in scores]
+    (histogram,) = report(make_run(tmp_path / "a", answers("a", "b"), verdicts, SIMILAR)).data("scores")
+    assert (histogram.bars[0].low, histogram.bars[-1].high) == pytest.approx(ends)
+    assert sum(bar.other for bar in histogram.bars) == 2
+
+
+def test_a_similarity_is_no_probability_and_no_label(tmp_path: Path):
+    similar = make_run(tmp_path / "a", FIVE, [Verdict(0.7)] * 5, SIMILAR)
+    labelled = make_run(tmp_path / "b", FIVE, SCORES, Signature.make("BERTScore", model="starter", threshold=0.5))
+    made_report = report(similar, labelled)
+    bare = made_report.data("judges")[0]
+    assert (bare.right, bare.mean_score) == (None, pytest.approx(0.7))
+    (threshold,) = made_report.data("agreement")
+    assert (threshold.judge, threshold.bins, threshold.agreement.ece) == ("b", [], None)
+
+
+def test_judges_among_each_other(tmp_path: Path):
+    made_report = report(
+        make_run(tmp_path / "a", FIVE, SCORES),
+        make_run(tmp_path / "b", FIVE, says(0.9, 0.9, 0.9, 0.1, 0.9), LARGE),
+        make_run(tmp_path / "c", FIVE, [Verdict(0.7)] * 5, SIMILAR),
+    )
+    (pair,) = made_report.data("pairs")  # the third gives no labels
+    assert (pair.first, pair.second, pair.share.n, pair.share.value) == ("a", "b", 4, 0.75)
+    assert "1 answers have different labels" in made_report.document().markdown()
+
+
+def test_kinds_and_the_cross_of_task_and_model(tmp_path: Path):
+    samples = [
+        Sample(f"c{i}", ("r",), f"q{i}", str(i), i % 2, {"task": "ab"[i // 4], "model": "xy"[i // 2 % 2]})
+        for i in range(8)
+    ]
+    made_report = report(make_run(tmp_path / "a", samples, says(1, 1, 1, 0, 0, 0, None, 1)))
+    task, model = made_report.data("kinds")
+    assert [(level.name, level.rows, level.judges[0].value, level.gold.value) for level in task.levels] == [
+        ("a", 4, 0.75, 0.5),
+        ("b", 4, pytest.approx(1 / 3), 0.5),
+    ]
+    assert (model.name, [level.judges[0].value for level in model.levels]) == ("model", [0.5, pytest.approx(2 / 3)])
+    (cross,) = made_report.data("crosses")
+    assert [[cell.value for cell in line] for line in cross.cells] == [[1, 0.5], [0, 1]]
+
+
+def test_the_smallest_of_many_levels_are_left_out(tmp_path: Path):
+    samples = [Sample(f"c{i}", ("r",), "q", str(i), meta={"task": f"t{i % 30:02}"}) for i in range(61)]
+    (kind,) = report(make_run(tmp_path / "a", samples, says(*[1.0] * 61))).data("kinds")
+    assert (len(kind.levels), kind.left_out, kind.levels[0].name) == (25, 5, "t00")
+
+
+def test_tokens_and_costs_are_added_up(tmp_path: Path):
+    verdicts = [Verdict(1.0, 1, details={"prompt_tokens": 100, "completion_tokens": 7})] * 5
+    run = make_run(tmp_path / "a", FIVE, verdicts, Signature("LLMJudge"), costs={"money": 0.25})
+    (judge,) = report(run).data("judges")
+    assert (judge.tokens_in, judge.tokens_out, judge.money) == (500, 35, 0.25)
+
+
+def test_a_section_without_anything_to_show_is_not_there(tmp_path: Path):
+    bare = report(make_run(tmp_path / "a", answers("a"), [Verdict(None)]))
+    assert [section.name for section in bare.sections] == ["judges", "origin"]
+    assert bare.data("scores") == ()
+    assert bare.record().keys() == {"title", "rows", "labels", "gold", "notes", "judges", "origin"}
