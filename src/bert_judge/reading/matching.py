@@ -113,7 +113,7 @@ def _read_question(question: str) -> _QuestionValues:
     return _QuestionValues(values.keys | numbers, option_keys, frozenset(map(OptionLetter, options)))
 
 
-class _Side(NamedTuple):
+class _MatchedText(NamedTuple):
     """A text of a match, the values of it that count there, and their keys."""
 
     text: TextValues
@@ -127,7 +127,9 @@ class _Side(NamedTuple):
         return {value.content.stem for value in self.values if isinstance(value.content, WordForm)}
 
 
-def _sides(candidate: str, references: Sequence[str], asked: _QuestionValues) -> tuple[_Side, list[_Side]]:
+def _sides(
+    candidate: str, references: Sequence[str], asked: _QuestionValues
+) -> tuple[_MatchedText, list[_MatchedText]]:
     """The candidate and its references, where what counts in one text can depend on the others."""
     answer, rights = read(candidate), [read(text) for text in references]
     letters = asked.letters or _letters_without_list(answer, rights)
@@ -138,11 +140,13 @@ def _sides(candidate: str, references: Sequence[str], asked: _QuestionValues) ->
         values = _with_function_words(answer, values, right_values)
         pairs = zip(rights, right_values, strict=True)
         right_values = [_with_function_words(right, one, [with_letters]) for right, one in pairs]
-    return _side(answer, values), [_side(right, one) for right, one in zip(rights, right_values, strict=True)]
+    return _matched_text(answer, values), [
+        _matched_text(right, one) for right, one in zip(rights, right_values, strict=True)
+    ]
 
 
-def _side(text: TextValues, values: Sequence[AnyValue]) -> _Side:
-    return _Side(text, values, text.keys if values is text.values else {value.key for value in values})
+def _matched_text(text: TextValues, values: Sequence[AnyValue]) -> _MatchedText:
+    return _MatchedText(text, values, text.keys if values is text.values else {value.key for value in values})
 
 
 def _compare_all(
@@ -171,7 +175,11 @@ def _compare_all(
 
 
 def _marks(
-    side: _Side, others: Sequence[_Side], relations: Relations, asked: Set[Hashable], option_keys: Set[Hashable]
+    side: _MatchedText,
+    others: Sequence[_MatchedText],
+    relations: Relations,
+    asked: Set[Hashable],
+    option_keys: Set[Hashable],
 ) -> tuple[MatchMark, ...]:
     """The values of a text with their relations to the texts of the other side."""
     same = _union([other.keys for other in others])
