@@ -12,7 +12,34 @@ from pathlib import Path
 import bert_judge
 
 ROOT = Path(bert_judge.__file__).parent
-BUDGETS: dict[str, int] = {}
+BUDGETS = {
+    "__init__": 54,
+    "__main__": 6,
+    "bertscore": 1_520,
+    "cli": 3_570,
+    "compat": 410,
+    "encoder": 1_510,
+    "errors": 110,
+    "generators": 1_490,
+    "inputs": 3_490,
+    "integrations": 2_000,
+    "judges": 3_080,
+    "measures": 1_800,
+    "metrics": 740,
+    "paths": 63,
+    "pipeline": 290,
+    "reading": 3_420,
+    "records": 470,
+    "report": 2_680,
+    "results": 1_950,
+    "server": 2_610,
+    "studies": 4_320,
+    "tasks": 610,
+    "training": 1_280,
+    "utils": 130,
+    "wording": 150,
+}
+"""Lines of Python that each part may have."""
 
 
 def lines_by_part() -> dict[str, int]:

@@ -130,7 +130,7 @@ def test_what_is_left_out_is_written_counted_and_shown(
     assert "reasoning in 2 rows" in out
     run = json.loads(Path("out/run.json").read_text())
     assert run["summary"]["left_out"] == {"reasoning": 2, "remarks": 1, "solution": 1}
-    assert run["summary"]["accuracy"] == 0.75
+    assert run["summary"]["accuracy"]["value"] == 0.75
     shown = command("show", "out", "--left_out")[1]
     assert "3 of 4 rows" in shown
     assert "remarks (15 characters), solution (16 characters)" in shown
