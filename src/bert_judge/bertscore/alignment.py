@@ -98,7 +98,7 @@ def align_texts(scorer: PairScorer, candidate: str, reference: str, signature: S
     if not np.isfinite(weights).all():
         raise InputError("the tokens of a text all have the weight 0; give other idf weights, or leave out compat.")
     similarity = vectors[:second, 0] @ vectors[second:, 0].T
-    sides = _AlignedText(texts[0], weights[:second], similarity), _AlignedText(texts[1], weights[second:], similarity.T)
+    sides = _WeighedText(texts[0], weights[:second], similarity), _WeighedText(texts[1], weights[second:], similarity.T)
     precision, recall = (np.array((side.weights * side.similarity.max(axis=1)).sum()) for side in sides)
     scores = np.stack([precision, recall, harmonic_mean(precision, recall)])
     baseline = None
@@ -129,7 +129,7 @@ def _read(reader: TextReader, name: str, text: str) -> Text:
     return tokenised
 
 
-class _AlignedText(NamedTuple):
+class _WeighedText(NamedTuple):
     """A text, the weights of its tokens, and their similarities (tokens by tokens of the other text)."""
 
     text: Text
@@ -141,7 +141,7 @@ class _AlignedText(NamedTuple):
         """Whether each token has a match: those of the text do, and those with a weight."""
         return np.logical_or(self.text.counted, self.weights)
 
-    def shown(self, other: _AlignedText) -> NDArray[np.int64]:
+    def shown(self, other: _WeighedText) -> NDArray[np.int64]:
         """The indices of tokens that have a match or are one."""
         shown = self.choosing
         shown[other.similarity.argmax(axis=1)[other.choosing]] = True
