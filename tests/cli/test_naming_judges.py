@@ -315,8 +315,8 @@ EVIL = "import pathlib; pathlib.Path('ran').touch()\nfrom bert_judge.judges impo
         ("s.yaml", "mine: evil:Judge", "score a.jsonl --suite s.yaml"),
         ("c.yaml", "judge_type: evil:Judge\npattern: none", "score a.jsonl --config c.yaml"),
         ("c.yaml", "judge_type: evil:Judge\ntrust_remote_code: true", "score a.jsonl --config c.yaml"),
-        ("j.json", '{"judge_type": "evil:Judge", "pattern": "none"}', "evaluate a.jsonl --judges j.json"),
-        ("j.yaml", "judge_type: evil:Judge", "cascade --stages containment,j.yaml --calibration a.jsonl"),
+        ("j.json", '{"judge_type": "evil:Judge", "pattern": "none"}', "evaluate a.jsonl --judge j.json"),
+        ("j.yaml", "judge_type: evil:Judge", "cascade --judge containment,j.yaml --calibration a.jsonl"),
         ("j.yaml", "judge_type: evil:Judge", "serve --judge j.yaml --port 0"),
     ],
 )

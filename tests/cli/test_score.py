@@ -443,7 +443,7 @@ def test_a_full_disk_is_told_and_what_is_done_stays(score, size: int):
     assert "Traceback" not in done.stderr
     last = done.stderr.strip().splitlines()[-1]
     assert last.startswith("bert-judge score: out can't be written (File too large); ")
-    assert last.endswith("mend that and run the same command again, or choose another --output_dir.")
+    assert last.endswith("fix this and run the same command again, or choose another folder.")
     assert not Path("out/run.json").exists()
     assert score(EXAMPLES, "--output_dir", "out", "--quiet", *STEADY)[0] == 0
     assert score(EXAMPLES, "--output_dir", "whole", "--quiet", *STEADY)[0] == 0

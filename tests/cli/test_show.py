@@ -155,7 +155,7 @@ def test_doctor(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch:
         f"LOCAL_MODELS_DIR: {tmp_path / 'models'} (not there yet)",
         "HF_HUB_OFFLINE=1",
         "native bfloat16",
-        "int8         bert-judge quantize ",
+        "int8         an int8 judge ",
         "runs on ",
         'P(correct) of "I\'d say it is Paris." 0.9',
     ):

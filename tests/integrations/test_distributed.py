@@ -214,7 +214,7 @@ def test_a_row_that_kills_its_process_costs_its_part_alone(command: Command, ans
     records = list(read_verdicts(folder / "far"))
     ids = f"{records[98]['id']} to {records[146]['id']}"
     assert f"note: {lost}; its 49 rows ({ids}) have no verdict." in error
-    assert f"the judge failed on 49 rows of far with '{lost}; rows {ids}.'; mend that and run" in error
+    assert f"the judge failed on 49 rows of far with '{lost}; rows {ids}.'; fix this and run" in error
     assert "Traceback" not in error
     assert [at for at, record in enumerate(records) if record.get("failed")] == [*range(98, 147)]
 

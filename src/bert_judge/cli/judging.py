@@ -187,7 +187,7 @@ def say_failed(results: Iterable[ResultFolder], command: str) -> int:
         cause, times = causes.most_common(1)[0]
         most = f", {times} of them" if len(causes) > 1 else ""
         say_error(
-            f"{command}: the judge failed on {causes.total()} rows of {result.folder}{most} with {cause!r}; mend "
-            "that and run the same command again: it judges these rows alone."
+            f"{command}: the judge failed on {causes.total()} rows of {result.folder}{most} with {cause!r}; fix "
+            "this and run the same command again: only these rows are judged."
         )
     return status
