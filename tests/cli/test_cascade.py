@@ -215,7 +215,7 @@ def test_agreement_with_the_last_stage(run) -> None:
 def test_stages_in_yaml_and_settings_in_a_file(run) -> None:
     write("labelled.jsonl", 300, 1)
     Path("words.yaml").write_text("judge_type: RegexJudge\npattern: none\nmetric: containment\nthreshold: 1\n")
-    Path("settings.yaml").write_text("stages: words.yaml,test_cascade:Oracle\ntarget_agreement: 0.9\ndelta: 0.2\n")
+    Path("settings.yaml").write_text("judge: words.yaml,test_cascade:Oracle\ntarget_agreement: 0.9\ndelta: 0.2\n")
     run(main, "--config", "settings.yaml", "--calibration", "labelled.jsonl", "--limit", 200, "-o", "a.json")
     plan = json.loads(Path("a.json").read_text())
     assert (plan["target"], plan["delta"], plan["calibration"]["questions"]) == (0.9, 0.2, 200)
