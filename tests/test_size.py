@@ -22,7 +22,7 @@ BUDGETS = {
     "errors": 110,
     "generators": 1_300,
     "inputs": 3_490,
-    "integrations": 1_860,
+    "integrations": 1_805,
     "judges": 2_960,
     "measures": 1_800,
     "metrics": 740,
