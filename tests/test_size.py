@@ -32,7 +32,7 @@ BUDGETS = {
     "records": 470,
     "report": 2_680,
     "results": 1_950,
-    "server": 2_610,
+    "server": 2_410,
     "studies": 4_320,
     "tasks": 610,
     "training": 1_280,
