@@ -70,7 +70,6 @@ def main() -> int:
     print(f"machine: {os.cpu_count()} cores, {processor()}")
     with tempfile.TemporaryDirectory() as folder, serving(Path(folder)) as (server, url):
         honest_for(url, 3.0)
-        asked(url, "/v1/bertscore", {"candidates": ["x"], "references": ["x"]})  # which loads an encoder
         idle = memory(server.pid)
         alone = honest_for(url, args.alone)
         say("alone", alone)
@@ -107,7 +106,7 @@ def main() -> int:
 def serving(folder: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
     for name, text in JUDGES.items():
         (folder / name).write_text(text)
-    judges = ",".join(["starter", *JUDGES])
+    judges = ",".join(["starter", *JUDGES, "BERTScore"])
     command = [sys.executable, "-m", "bert_judge.cli", "serve", "--port", "0", "--quiet", "--judge", judges]
     command += ["--drain_seconds", str(DRAIN)]
     process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
@@ -270,11 +269,8 @@ def hostile_clients() -> dict[str, Hostile]:
     def explains(characters: int) -> Hostile:
         return posts("/v1/explain", {"candidate": (LONG * characters)[:characters], "reference": "Paris"})
 
-    grader = {"type": "text_similarity", "name": "\ud800", "evaluation_metric": "starter", "reference": "r"}
-    filled = {"grader": {**grader, "name": "n", "input": "{{item.a}}" * 30_000}, "item": {"a": "x" * 130_000}}
     return {
-        "a grader that grows": posts("/v1/fine_tuning/alpha/graders/run", {**filled, "model_sample": "x"}),
-        "a name of half a character": posts("/v1/fine_tuning/alpha/graders/run", {**filled, "grader": grader}),
+        "a name of half a character": posts("/v1/judge", {"candidate": "x", "reference": "r", "judge": "\ud800"}),
         "wrong rows": posts("/v1/judge", b'{"samples": [' + b"0," * 3_900_000 + b"0]}"),
         "wrong fields": posts("/v1/judge", json.dumps({str(n): 0 for n in range(500_000)}).encode()),
         "nesting": posts("/v1/judge", b'{"samples": ' + b"[" * 5_000_000),
@@ -289,7 +285,7 @@ def hostile_clients() -> dict[str, Hostile]:
         "a slow metric": rows(1, "a b c d " * 60_000, "b a d c " * 60_000, "rouge"),
         **{f"explanations, {n}": explains(210_000) for n in range(8)},
         "too long an explanation": explains(480_000),
-        "long texts for BERTScore": posts("/v1/bertscore", {"candidates": [LONG * 15_000], "references": [LONG]}),
+        "long texts for BERTScore": rows(1, LONG * 15_000, LONG, "BERTScore"),
         "many columns": sends("a.csv", table_of(100_000)),
         "far too many columns": sends("a.csv", table_of(600_000)),
         "a packed log": sends("a.eval", packed_log()),

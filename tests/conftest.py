@@ -25,7 +25,7 @@ from bert_judge.cli import main
 from bert_judge.encoder.models import STARTER_FOLDER
 from bert_judge.errors import InputError
 from bert_judge.reading import JudgeConfig
-from language_models import save_language_model, save_sequence_model
+from language_models import save_language_model
 from waiting import restore_signals, wait_until
 
 multiprocessing.set_start_method("spawn", force=True)  # as on macOS and Windows: nothing may need a fork
@@ -187,12 +187,6 @@ def chat_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def plain_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A small language model without one."""
     return save_language_model(tmp_path_factory.mktemp("plain-model"), template=None)
-
-
-@pytest.fixture(scope="session", params=["bart", "t5"])
-def sequence_model(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A small sequence-to-sequence model."""
-    return save_sequence_model(tmp_path_factory.mktemp(request.param), request.param)
 
 
 @pytest.fixture(scope="session")

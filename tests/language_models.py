@@ -1,4 +1,4 @@
-"""Small language models with random weights: with a chat template that thinks, for plain text only, and seq2seq."""
+"""Small language models with random weights: with a chat template that thinks, and for plain text only."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TEMPLATE = (
 def save_language_model(folder: Path, template: str | None = TEMPLATE, **config: object) -> Path:
     from transformers import Qwen3Config, Qwen3ForCausalLM
 
-    fast = _tokenizer("<s> $A <|end|>")
+    fast = _tokenizer()
     fast.add_tokens(["<think>", "</think>"])
     fast.chat_template = template
     settings = {
@@ -41,38 +41,8 @@ def save_language_model(folder: Path, template: str | None = TEMPLATE, **config:
     return folder
 
 
-def save_sequence_model(folder: Path, architecture: str) -> Path:
-    """A sequence-to-sequence model: "bart" (positions end at 128), or "t5" (which has no such limit)."""
-    from transformers import BartConfig, BartForConditionalGeneration, T5Config, T5ForConditionalGeneration
-
-    frames = {"bart": "<s> $A <|end|>", "t5": "$A <|end|>"}
-    fast = _tokenizer(frames[architecture])
-    ids = {"vocab_size": len(fast), **_ids(fast)}
-    layers = {f"{side}_{name}": size for side in ("encoder", "decoder") for name, size in _SIDE.items()}
-    made = {
-        "bart": lambda: _at_random(
-            BartForConditionalGeneration,
-            BartConfig(
-                d_model=32, max_position_embeddings=128, decoder_start_token_id=fast.eos_token_id, **layers, **ids
-            ),
-        ),
-        "t5": lambda: _at_random(
-            T5ForConditionalGeneration,
-            T5Config(
-                d_model=32, d_kv=16, d_ff=48, num_layers=2, num_heads=2, decoder_start_token_id=fast.pad_token_id, **ids
-            ),
-        ),
-    }
-    made[architecture]().save_pretrained(folder)
-    fast.save_pretrained(folder)
-    return folder
-
-
-_SIDE = {"layers": 2, "attention_heads": 2, "ffn_dim": 48}
-
-
-def _tokenizer(frame: str) -> Any:
-    """A byte-level tokenizer made from a few sentences, with these tokens around a text."""
+def _tokenizer() -> Any:
+    """A byte-level tokenizer made from a few sentences, with a token before and after a text."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
     from transformers import PreTrainedTokenizerFast
 
@@ -84,7 +54,7 @@ def _tokenizer(frame: str) -> Any:
     trainer = trainers.BpeTrainer(vocab_size=400, special_tokens=special, initial_alphabet=alphabet)
     tokenizer.train_from_iterator(TEXTS, trainer)
     tokenizer.post_processor = processors.TemplateProcessing(
-        single=frame, special_tokens=[(token, tokenizer.token_to_id(token)) for token in ("<s>", "<|end|>")]
+        single="<s> $A <|end|>", special_tokens=[(token, tokenizer.token_to_id(token)) for token in ("<s>", "<|end|>")]
     )
     return PreTrainedTokenizerFast(
         tokenizer_object=tokenizer, bos_token="<s>", eos_token="<|end|>", pad_token="<|end|>"

@@ -73,31 +73,6 @@ def test_both_scores_stand_side_by_side(command: Command) -> None:
     ]
 
 
-def test_references_that_may_be_wrong_are_listed(command: Command) -> None:
-    asked = [("Who was the first on the Moon?", "Buzz Aldrin"), ("What is 6 x 7?", "42")]
-    said = {"a": ["It was Neil Armstrong.", "42"], "b": ["Neil Armstrong", "36"], "c": ["Yuri Gagarin", "36"]}
-    for model, answers in said.items():
-        Path(model).mkdir()
-        samples = [
-            {**SAMPLE, "doc_id": n, "doc": {"question": question}, "target": gold, "resps": [[text]]}
-            | {"metrics": ["em"], "em": 0}
-            for n, ((question, gold), text) in enumerate(zip(asked, answers, strict=True))
-        ]
-        path = Path(model, "samples_t_2026-11-21T10-00-00.000000.jsonl")
-        path.write_text("".join(json.dumps(sample) + "\n" for sample in samples))
-    status, out, _ = command("score", "a", "b", "c", *BY_WORDS, "--output_dir", "out")
-    assert status == 0
-    assert "The reference may be wrong: 2 questions (several models agree against it: 2, several answers of" in out
-    assert "2 answers of 2 models agree; 1 of 3 answers are judged correct" in out
-    doubted = read_rows(Path("out/doubted_references.jsonl"))
-    assert [(row["references"], row["answer"], row["models"]) for row in doubted] == [
-        (["Buzz Aldrin"], "It was Neil Armstrong", ["a", "b"]),
-        (["42"], "36", ["b", "c"]),
-    ]
-    counts = json.loads(Path("out/harness.json").read_text())["doubted_references"]
-    assert counts == {"by_several_models": 2, "by_one_model": 0}
-
-
 def test_what_is_judged_already_is_compared_again(command: Command) -> None:
     path = LOGS / "inspect" / "graded.eval"
     assert command("score", path, *BY_WORDS, "--output_dir", "out")[0] == 0

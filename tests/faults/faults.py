@@ -751,14 +751,6 @@ def _posted(url: str, body: bytes, kind: str = "application/json") -> str:
         return f"{refused.code}: {json.load(refused)['error']['message']}"
 
 
-@fault("a grader whose template grows, sent to a server")
-def growing_grader() -> Outcome:
-    grader = {"type": "text_similarity", "name": "n", "evaluation_metric": "containment", "reference": "Paris"}
-    body = {"grader": grader | {"input": "{{item.a}}" * 30_000}, "item": {"a": "x" * 130_000}, "model_sample": ""}
-    path = "/v1/fine_tuning/alpha/graders/run"
-    return _served(("--judge", "containment"), path, json.dumps(body).encode())
-
-
 @fault("a packed log that grows, sent to a server")
 def packed_log() -> Outcome:
     with zipfile.ZipFile("log.eval", "w", zipfile.ZIP_DEFLATED) as archive:

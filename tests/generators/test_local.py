@@ -290,6 +290,15 @@ def test_an_encoder_is_not_a_language_model(make_judge):
             make(make_judge("modernbert"))
 
 
+def test_a_model_that_fills_in_masked_words_is_refused(tmp_path: Path):
+    """transformers would load it as a causal model without a causal mask."""
+    folder = save_language_model(tmp_path)
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | {"architectures": ["BertForMaskedLM"]}))
+    with pytest.raises(ModelError, match="trained to fill in masked words"):
+        make(folder)
+
+
 @pytest.mark.parametrize(
     ("options", "message"), [({"dtype": "int8"}, "dtype is 'int8'"), ({"device": "cuda:99"}, "device 'cuda:99' can't")]
 )

@@ -1,4 +1,4 @@
-"""`bert-judge report` to every_eval_ever, `.eval_results` and rows."""
+"""`bert-judge report` to every_eval_ever and rows."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-import yaml
 
 from bert_judge.inputs import open_source
 from bert_judge.judges import Judge
@@ -78,36 +77,16 @@ def test_a_record_of_every_eval_ever_for_each_task_and_model(command: Command) -
 def test_what_is_undecided_is_left_out_and_said(command: Command) -> None:
     answers()
     command("score", "answers.jsonl", "--judge", f"{__name__}:OddOnes", "--output_dir", "out", "--quiet")
-    export = ("report", "out", "--model", "org/m")
-    status, _, err = command(*export, "--to", "every_eval_ever", "-o", "records")
+    export = ("report", "out", "--model", "org/m", "--to", "every_eval_ever")
+    status, _, err = command(*export, "-o", "records")
     assert status == 0
     assert "note: 2 undecided answers are left out, as a record is correct or incorrect." in err
     (path,) = Path("records/data/answers/org/m").glob("*-????????????.json")
     details = json.loads(path.read_text())["evaluation_results"][0]["score_details"]
     assert (details["score"], details["details"]) == (1.0, {"undecided": "2"})
-    assert command(*export, "--to", "eval_results", "--dataset", "org/data", "-o", "hub")[0] == 0
-    (entry,) = yaml.safe_load(Path("hub/org/m/.eval_results/answers.yaml").read_text())
-    assert entry["notes"].endswith("2 answers, 2 undecided ones left out")
 
 
-def test_results_for_the_hub(command: Command, complaint: Callable[..., str]) -> None:
-    assert command("score", LOGS / "inspect", *BY_WORDS, "--output_dir", "out")[0] == 0
-    export = ("report", "out", "--to", "eval_results")
-    assert "name it, as in dataset='openai/gsm8k'" in complaint(*export)
-    several = complaint(*export, "--dataset", "org/data")
-    assert (
-        "out has the tasks local_graded, local_mc, but a data set belongs to one; name it, as in task='NAME'" in several
-    )
-    message = complaint(*export, "--dataset", "org/data", "--task", "gsm8k")
-    assert "out has no task gsm8k; its tasks: local_graded, local_mc" in message
-    flags = ("--dataset", "org/data", "--dataset_task", "main", "--task", "local_mc", "--source_url", "https://x.org/a")
-    assert command(*export, *flags, "-o", "hub", "--quiet") == (0, "", "")
-    (entry,) = yaml.safe_load(Path("hub/canned/m/.eval_results/local_mc.yaml").read_text())
-    assert entry["dataset"] == {"id": "org/data", "task_id": "main"}
-    assert (entry["value"], entry["source"]) == (25.0, {"url": "https://x.org/a"})
-
-
-def test_what_records_and_results_refuse(command: Command, complaint: Callable[..., str]) -> None:
+def test_what_records_refuse(command: Command, complaint: Callable[..., str]) -> None:
     answers()
     score = ("score", "answers.jsonl", "--quiet", "--output_dir")
     assert command(*score, "out", "--judge", "containment")[0] == 0
@@ -172,9 +151,13 @@ def test_candidates_of_a_task_have_its_name_and_the_model_s(command: Command, co
     task = ("--dataset", "quiz.jsonl", "--candidates_dir", "c", "--output_dir", "s")
     assert command("judge", "--judge", "containment", *task, "--quiet")[0] == 0
     (folder,) = Path("s/quiz/m/RegexJudge").iterdir()
-    assert command("report", folder, "--to", "eval_results", "--dataset", "org/quiz", "-o", "hub")[0] == 0
-    (entry,) = yaml.safe_load(Path("hub/m/.eval_results/quiz.yaml").read_text())
-    assert entry["value"] == 75.0
+    export = ("report", folder, "--to", "every_eval_ever", "-o", "records")
+    assert command(*export, "--dataset", "org/quiz")[0] == 0
+    (path,) = Path("records/data/quiz/unknown/m").glob("*-????????????.json")
+    (result,) = json.loads(path.read_text())["evaluation_results"]
+    assert result["source_data"] == {"dataset_name": "quiz", "source_type": "hf_dataset", "hf_repo": "org/quiz"}
+    assert result["score_details"]["score"] == 0.75
+    assert "has no task gsm8k; its tasks: quiz" in complaint(*export, "--task", "gsm8k")
     for form in ("rows", "inspect"):
         assert "judged the candidates of a task, which are no rows of a file" in complaint(
             "report", folder, "--to", form

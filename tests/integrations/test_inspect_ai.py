@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bert_judge.errors import InputError, MissingExtraError
-from bert_judge.integrations.hf_evaluate import CorrectnessMetric
+from bert_judge.judges import RegexJudge
 
 MODULE = "bert_judge.integrations.inspect_ai"
 
@@ -43,12 +43,12 @@ def test_a_run_of_inspect_has_the_numbers_of_the_judge(tmp_path: Path) -> None:
     task = inspect_ai.Task(dataset=rows, solver=generate(), scorer=bert_judge("containment"))
     model = get_model("mockllm/model", custom_outputs=answer)
     (log,) = inspect_ai.eval(task, model=model, log_dir=str(tmp_path), display="none")
-    expected = CorrectnessMetric("containment").compute(predictions=answers[:3], references=targets[:3])
+    expected = RegexJudge("none", "containment").predict(None, answers[:3], targets[:3])
     scores = {score.name: score for score in log.results.scores}
-    assert scores["correct"].metrics["accuracy"].value == pytest.approx(expected["accuracy"])
-    assert scores["score"].metrics["mean"].value == pytest.approx(expected["mean_score"])
+    assert scores["correct"].metrics["accuracy"].value == pytest.approx(sum(expected) / 3)
+    assert scores["score"].metrics["mean"].value == pytest.approx(sum(expected) / 3)
     values = [sample.scores["bert_judge"].value for sample in log.samples[:3]]
-    assert [value["score"] for value in values] == expected["scores"]
+    assert [value["score"] for value in values] == expected
     assert "no target" in log.samples[3].scores["bert_judge"].explanation
     with pytest.raises(InputError, match="did you mean containment"):
         bert_judge("containmnt")

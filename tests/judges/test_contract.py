@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
 import os
 import random
 import tempfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -19,7 +17,6 @@ from bert_judge.judges import (
     JUDGES,
     BERTScore,
     Cascade,
-    FluencyJudge,
     Judge,
     LLMJudge,
     RegexJudge,
@@ -48,7 +45,6 @@ def cascade() -> Judge:
 MAKERS: dict[str, Callable[[], Judge]] = {
     "BERTJudge": BERTJudge,
     "BERTScore": BERTScore,
-    "FluencyJudge": lambda: FluencyJudge(os.environ["MODEL_OF_THE_TESTS"], dtype="float32"),
     "LLMJudge": lambda: LLMJudge("a-model", "openai", store="off"),
     "RegexJudge": lambda: RegexJudge("none", "token_f1"),
     "RuleJudge": lambda: RuleJudge(must_not_contain="zzz"),
@@ -56,11 +52,10 @@ MAKERS: dict[str, Callable[[], Judge]] = {
     "RemoteJudge": lambda: RemoteJudge(os.environ["SERVER_OF_THE_TESTS"]),
 }
 EXACT = dict.fromkeys(("LLMJudge", "RegexJudge", "RuleJudge", "Cascade"), 0.0)
-TOLERANCE = {"BERTJudge": 5e-3, "BERTScore": 5e-3, "RemoteJudge": 5e-3, "FluencyJudge": 1e-5, **EXACT}
-LIMITED = {"BERTJudge", "BERTScore", "FluencyJudge", "RemoteJudge"}  # which cut what they can't read
-OWN_SCALES = {"BERTScore": (-1, 1), "FluencyJudge": (-math.inf, 0)}  # and no labels
-READ_NO_REFERENCE = {"FluencyJudge", "RuleJudge"}
-UNDECIDED_ON_NOTHING = {"FluencyJudge"}
+TOLERANCE = {"BERTJudge": 5e-3, "BERTScore": 5e-3, "RemoteJudge": 5e-3, **EXACT}
+LIMITED = {"BERTJudge", "BERTScore", "RemoteJudge"}  # which cut what they can't read
+OWN_SCALES = {"BERTScore": (-1, 1)}  # and no labels
+READ_NO_REFERENCE = {"RuleJudge"}
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -68,14 +63,6 @@ def language_model() -> Iterator[None]:
     """An endpoint that calls everything right."""
     with endpoint(Answer("It is. Final answer: True")) as running, pytest.MonkeyPatch.context() as patch:
         patch.setenv("OPENAI_BASE_URL", running.base_url)
-        yield
-
-
-@pytest.fixture(scope="module", autouse=True)
-def small_model(plain_model: Path) -> Iterator[None]:
-    """A causal language model."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("MODEL_OF_THE_TESTS", str(plain_model))
         yield
 
 
@@ -154,11 +141,10 @@ def test_gold_and_meta_are_not_read(judge: Judge, name: str, samples: list[Sampl
     assert scores(MAKERS[name](), told) == pytest.approx(scores(judge, samples), abs=1e-9)
 
 
-def test_an_empty_candidate_is_wrong_or_undecided(judge: Judge, name: str) -> None:
+def test_an_empty_candidate_is_wrong(judge: Judge, name: str) -> None:
     for text in ("", " \n\t"):
         (verdict,) = judge.assess([Sample(text, ("Paris",), "What is the capital of France?")])
-        score = None if name in UNDECIDED_ON_NOTHING else 0.0
-        assert (verdict.score, verdict.label) == (score, None if name in OWN_SCALES else 0)
+        assert (verdict.score, verdict.label) == (0.0, None if name in OWN_SCALES else 0)
         assert "empty" in (verdict.explanation or "")
 
 

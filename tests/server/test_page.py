@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from bert_judge import BERTJudge, Sample
-from bert_judge.judges import BERTScore, FluencyJudge, RegexJudge
+from bert_judge.judges import BERTScore, RegexJudge, RuleJudge
 from served import Slow, ask, figure, served
 from waiting import wait_until
 
@@ -181,12 +181,12 @@ def test_a_key_is_asked_for_in_the_browser(browser: Any, starter: BERTJudge) -> 
         page.close()
 
 
-def test_judges_of_all_kinds_stand_beside_each_other(browser: Any, starter: BERTJudge, plain_model: Path) -> None:
-    judges = {"starter": starter, "BERTScore": BERTScore(), "fluency": FluencyJudge(str(plain_model))}
+def test_judges_of_all_kinds_stand_beside_each_other(browser: Any, starter: BERTJudge) -> None:
+    judges = {"starter": starter, "BERTScore": BERTScore(), "polite": RuleJudge(must_not_contain="zzz")}
     with served(judges) as url:
         page = browser.new_page()
         page.goto(url)
-        page.locator("#judges", has_text="fluency").wait_for()
+        page.locator("#judges", has_text="polite").wait_for()
         page.fill("#references", "")
         page.click("#judge")
         page.wait_for_selector("#verdicts li:nth-child(1).refused")

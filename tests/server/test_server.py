@@ -16,12 +16,11 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import httpx2
-import openai
 import pytest
 
 from bert_judge import BERTJudge, Sample
 from bert_judge.errors import OutputError
-from bert_judge.judges import BERTScore, RegexJudge, RuleJudge
+from bert_judge.judges import RegexJudge, RuleJudge
 from bert_judge.server.access import KEYS_VARIABLE, Keys
 from bert_judge.server.options import ServerOptions
 from bert_judge.server.running import JsonLines, open_socket
@@ -66,6 +65,11 @@ def test_a_request_names_the_judge(url: str, subtests: pytest.Subtests) -> None:
         with subtests.test(field=field):
             _, answer, _ = ask(url, "/v1/judge", row("so is Paris", **{field: "containment"}))
             assert (answer["score"], answer["judge"]) == (1.0, "containment")
+    models = ask(url, "/v1/models")[1]
+    assert (models["object"], [model["id"] for model in models["data"]]) == (
+        "list",
+        ["starter", "containment", "rules"],
+    )
     status, answer, _ = ask(url, "/v1/judge", row(judge="containmint"))
     assert (status, answer["error"]["type"]) == (404, "not_found_error")
     assert "did you mean containment?" in answer["error"]["message"]
@@ -82,36 +86,6 @@ def test_only_a_judge_that_reads_references_needs_one(url: str) -> None:
 def test_half_a_character_is_judged_as_by_predict(url: str, starter: BERTJudge) -> None:
     status, answer, _ = ask(url, "/v1/judge", json.dumps(row("Paris \ud83d")))
     assert (status, [answer["score"]]) == (200, starter.predict([FRANCE], ["Paris \ud83d"], ["Paris"]))
-
-
-def test_bertscore_is_that_of_the_judge(url: str) -> None:
-    candidates, references = ["It is Paris.", "no"], ["Paris", ["yes", "no way"]]
-    status, answer, _ = ask(url, "/v1/bertscore", {"candidates": candidates, "references": references})
-    assert status == 200
-    assert answer["f1"] == pytest.approx(BERTScore().predict(None, candidates, references), abs=5e-3)
-    assert all(0 < value < 1 for name in ("precision", "recall") for value in answer[name])
-    status, answer, _ = ask(url, "/v1/bertscore", {"candidates": candidates, "references": ["Paris"]})
-    assert (status, answer["error"]["message"][:40]) == (422, "there are 2 candidates but 1 references;")
-    assert ask(url, "/v1/models")[1]["data"][-1]["id"] == "BERTScore"
-
-
-def test_the_client_of_openai_runs_a_grader(url: str) -> None:
-    client = openai.OpenAI(base_url=f"{url}/v1", api_key="none")
-    grader: Any = {
-        "type": "text_similarity",
-        "name": "right",
-        "evaluation_metric": "starter",
-        "input": "{{sample.output_text}}",
-        "reference": "{{ item.answers }}",
-        "question": "{{item.question}}",
-    }
-    item = {"question": FRANCE, "answers": ["Paris", "{{item.question}}"]}
-    answer = client.fine_tuning.alpha.graders.run(grader=grader, model_sample="It is Paris.", item=item)
-    assert answer.reward > 0.9
-    assert not answer.metadata.errors.other_error
-    assert next(model.id for model in client.models.list()) == "starter"
-    with pytest.raises(openai.UnprocessableEntityError, match=r"there is no \{\{item.answers\}\}"):
-        client.fine_tuning.alpha.graders.run(grader=grader, model_sample="It is Paris.", item={"question": FRANCE})
 
 
 def test_wrong_requests_get_a_sentence(url: str, subtests: pytest.Subtests) -> None:
@@ -403,7 +377,7 @@ def test_what_serve_refuses(complaint: Callable[..., str], tmp_path: Path, subte
         ("--judge no-such-judge", "no-such-judge"),
         ("--queue_rows 10", "must be at least"),
         (f"--api_keys {tmp_path}/none", "can't be read"),
-        ("--judge BERTScore --idf --port 0", "the idf weights depend on the whole input"),
+        ("--judge BERTScore --runtime torch --idf --port 0", "the idf weights depend on the whole input"),
     ]:
         with subtests.test(line=line):
             assert message in complaint("serve", *line.split())

@@ -10,7 +10,7 @@ from typing import Any
 from bert_judge.records import Row, __version__
 from bert_judge.report.document import Document
 from bert_judge.report.score import harness_document
-from bert_judge.results import DIFFERENCES, DOUBTED, HARNESS, ResultFolder, write_files
+from bert_judge.results import DIFFERENCES, HARNESS, ResultFolder, write_files
 from bert_judge.results.runs import Run, open_run
 from bert_judge.studies.harness import (
     HarnessComparison,
@@ -21,7 +21,6 @@ from bert_judge.studies.harness import (
     harness_differences,
     several_answers,
 )
-from bert_judge.studies.references import DoubtedReference, doubted_record, doubted_references
 
 _SHOWN = 5  # answers on which the tool and the judge differ
 
@@ -37,21 +36,19 @@ def beside_own_scores(folder: ResultFolder, run: Run) -> Document | None:
     several = several_answers(rows)
     if not (comparison.lines or (comparison.repeats and several)):
         return None
-    doubted = doubted_references(lambda: rows)
-    _write(comparison, several, doubted, rows, folder)
+    _write(comparison, several, rows, folder)
     disagreements = first_disagreements(rows, _SHOWN)
     more = f"{{:,}} more: bert-judge show {folder.folder} --theirs"
-    return harness_document(comparison, several, doubted, disagreements, more)
+    return harness_document(comparison, several, disagreements, more)
 
 
 def _write(
     comparison: HarnessComparison,
     several: Sequence[SeveralLine],
-    doubted: Sequence[DoubtedReference],
     rows: Collection[Row],
     folder: ResultFolder,
 ) -> None:
-    """Write the tables as data, the answers on which the tool and the judge differ, and the references in doubt."""
+    """Write the tables as data, and the answers on which the tool and the judge differ."""
     lines: list[dict[str, Any]] = []
     for line in comparison.lines:
         record = asdict(line)
@@ -62,10 +59,6 @@ def _write(
         "several": [asdict(line) for line in several],
         "unscaled": list(comparison.unscaled),
         "repeats": comparison.repeats,
-        "doubted_references": {
-            "by_several_models": sum(len(reference.models) > 1 for reference in doubted),
-            "by_one_model": sum(len(reference.models) == 1 for reference in doubted),
-        },
     }
     differences = harness_differences(rows)
     write_files(
@@ -73,6 +66,5 @@ def _write(
         {
             HARNESS: json.dumps(record, ensure_ascii=False, indent=1) + "\n",
             DIFFERENCES: (json.dumps(difference_record(row), ensure_ascii=False) + "\n" for row in differences),
-            DOUBTED: (json.dumps(doubted_record(reference), ensure_ascii=False) + "\n" for reference in doubted),
         },
     )

@@ -25,7 +25,6 @@ _EXAMPLES = """examples:
   bert-judge report out --to inspect -o scored               # the logs that were judged, with our score beside theirs
   bert-judge report out --to inspect --input logs/ --name includes     # from another place; as an edit of a score
   bert-judge report out --to every_eval_ever                 # a record for each task and model, a line for each answer
-  bert-judge report out --to eval_results --dataset openai/gsm8k --task gsm8k     # YAML for the models' pages
   bert-judge report out --to rows                            # what was judged, with columns of ours: rows.jsonl
 
 The page opens from the disk, without a network: filters, search, every answer with its verdicts, and the figures.

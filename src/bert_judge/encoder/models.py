@@ -161,10 +161,8 @@ def load_hf_backbone(path: str, trust_remote_code: bool = False, dtype: str = "a
     return (model.get_encoder() if config.is_encoder_decoder else model).eval()
 
 
-def load_language_model(
-    folder: Path, config: PretrainedConfig, dtype: str, sequence_to_sequence: bool = False
-) -> PreTrainedModel:
-    """Load a causal or a sequence-to-sequence language model in evaluation mode.
+def load_language_model(folder: Path, config: PretrainedConfig, dtype: str) -> PreTrainedModel:
+    """Load a causal language model in evaluation mode.
 
     Raises InputError for an unknown dtype, and ModelError, also for a masked language model.
     """
@@ -173,8 +171,7 @@ def load_language_model(
     if any(str(name).endswith("ForMaskedLM") for name in config.architectures or ()):
         # transformers would load it as a causal model without a causal mask.
         raise ModelError(f"{folder} is not a language model but an encoder, trained to fill in masked words.")
-    auto_class = "AutoModelForSeq2SeqLM" if sequence_to_sequence else "AutoModelForCausalLM"
-    model, missing = _load_weights(folder, config, auto_class, dtype)
+    model, missing = _load_weights(folder, config, "AutoModelForCausalLM", dtype)
     if missing:
         raise ModelError(f"{folder} is not a language model: its weights lack {_some(missing)}; is it an encoder?")
     return model.eval()

@@ -6,7 +6,6 @@ from bert_judge.judges.base import Judge
 from bert_judge.judges.bert import BERTJudge
 from bert_judge.judges.bertscore import BERTScore
 from bert_judge.judges.cascade import Cascade
-from bert_judge.judges.fluency import FluencyJudge
 from bert_judge.judges.llm import LLMJudge
 from bert_judge.judges.regex import RegexJudge
 from bert_judge.judges.remote import RemoteJudge
@@ -17,7 +16,6 @@ __all__ = [
     "BERTJudge",
     "BERTScore",
     "Cascade",
-    "FluencyJudge",
     "Judge",
     "LLMJudge",
     "RegexJudge",
@@ -28,7 +26,6 @@ __all__ = [
 JUDGES: dict[str, type[Judge]] = {
     "BERTJudge": BERTJudge,
     "BERTScore": BERTScore,
-    "FluencyJudge": FluencyJudge,
     "LLMJudge": LLMJudge,
     "RegexJudge": RegexJudge,
     "RuleJudge": RuleJudge,

@@ -15,7 +15,7 @@ from bert_judge.reading.scope import Scope, script_of
 from bert_judge.reading.tables import LANGUAGES
 from bert_judge.reading.text_values import TextValues, read
 from bert_judge.reading.traces import EMPTY, THINK_TOKEN, after_trace, opening_token, split_trace
-from bert_judge.reading.values import OptionLetter, Value, Word
+from bert_judge.reading.values import Value, Word
 from bert_judge.reading.words import fold
 
 __all__ = [
@@ -30,7 +30,6 @@ __all__ = [
     "JudgeConfig",
     "Match",
     "MatchMark",
-    "OptionLetter",
     "Prompt",
     "PromptEncoder",
     "Relation",

@@ -13,7 +13,6 @@ from bert_judge.report.document import Block, Content, Document, Example, Exampl
 from bert_judge.results import BAD_ROWS, ResultFolder, write_files
 from bert_judge.results.summary import Summary
 from bert_judge.studies.harness import HarnessComparison, SeveralLine, ToolDisagreement
-from bert_judge.studies.references import DoubtedReference
 from bert_judge.wording import INTERVALS, SAID, clipped, csv_text, interval, number, percent, points, rows_outside
 
 
@@ -130,7 +129,6 @@ MOST_RUNS = 40
 
 _MOST_NAMES = 3
 _LONGEST_FILE = 40
-_MOST_DOUBTED = 3
 
 
 def saved_runs_table(runs: Sequence[SavedRun], unread: Sequence[str]) -> Table:
@@ -160,11 +158,10 @@ def saved_runs_table(runs: Sequence[SavedRun], unread: Sequence[str]) -> Table:
 def harness_document(
     comparison: HarnessComparison,
     several: Sequence[SeveralLine],
-    doubted: Sequence[DoubtedReference],
     disagreements: tuple[Sequence[Sequence[ToolDisagreement]], int],
     more: str,
 ) -> Document:
-    """The tool's scores and the judge's labels, side by side, where they differ, and references that may be wrong.
+    """The tool's scores and the judge's labels, side by side, and where they differ.
 
     `disagreements` are those of `first_disagreements`; `more` says where the others are, with a placeholder for their
     number.
@@ -195,7 +192,6 @@ def harness_document(
     parts += [Table("The tool's own scores and the judge's", head, body, below, left=range(3 + files))] if body else []
     parts += [_disagreements(*disagreements, more)] if disagreements[1] else []
     parts += [_several_table(several)] if several else []
-    parts += [_doubted(doubted)] if doubted else []
     return Document("The tool's own scores and the judge's", parts, _notes(comparison))
 
 
@@ -232,23 +228,6 @@ def _several_table(lines: Sequence[SeveralLine]) -> Table:
     below = "by the judge, over questions with k answers each; in brackets: 95 % intervals by question; "
     below += "pass@k: one answer is correct, majority@k: more than half are, all k: all are"
     return Table("Several answers to a question", head, body, below, left=range(2 + files))
-
-
-def _doubted(doubted: Sequence[DoubtedReference]) -> Examples:
-    """The references that may be wrong, with how many there are and the answers that agree against them."""
-    several = sum(len(reference.models) > 1 for reference in doubted)
-    title = f"The reference may be wrong: {len(doubted):,} question{'s' * (len(doubted) > 1)} ("
-    title += f"several models agree against it: {several:,}, several answers of one model: {len(doubted) - several:,})"
-    examples = [
-        Example(
-            f"{len(one.rows):,} answers of {len(one.models):,} model{'s' * (len(one.models) > 1)} agree; "
-            f"{one.correct:,} of {one.correct + one.incorrect:,} answers are judged correct",
-            [("question", one.question), ("reference", " | ".join(one.references)), ("answer", one.answer)],
-        )
-        for one in doubted
-    ]
-    more = "{:,} more in doubted_references.jsonl"
-    return Examples(title, examples, len(doubted), _MOST_DOUBTED, more)
 
 
 def _notes(comparison: HarnessComparison) -> list[str]:

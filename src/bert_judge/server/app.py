@@ -8,7 +8,6 @@ Its OpenAPI document at /openapi.json has all routes.
 from __future__ import annotations
 
 import dataclasses
-import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,20 +16,16 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
 from bert_judge.errors import BertJudgeError, InputError
-from bert_judge.judges import BERTScore, Judge
+from bert_judge.judges import Judge
 from bert_judge.records import __version__
 from bert_judge.server.access import Keys
-from bert_judge.server.graders import grader_answer, grader_sample
 from bert_judge.server.labelling import Labelling, labelling_router
 from bert_judge.server.middleware import RequestMiddleware, ServerMetrics
 from bert_judge.server.options import ServerOptions
 from bert_judge.server.page import add_page
 from bert_judge.server.refusing import RefusedError, SafeJSONResponse, failure
 from bert_judge.server.schema import (
-    BertScoreRequest,
-    BertScores,
     Failure,
-    GraderRequest,
     JudgeRequest,
     ManyRows,
     ManyVerdicts,
@@ -67,7 +62,6 @@ def make_app(
     app.state.service = service
     if judges:
         _add_judging(app, service)
-        _add_grader(app, service)
         _add_state(app, service)
         add_page(app, service, labelling.page if labelling else None)
     if labelling is not None:
@@ -90,42 +84,6 @@ def _add_judging(app: FastAPI, service: Service) -> None:
             return SafeJSONResponse({"judge": queue.name, "verdicts": bodies})
         (verdict,) = await service.judge(request, queue, [service.row_sample(queue, body, "the body")])
         return SafeJSONResponse({**verdict_body(body, verdict), "judge": queue.name})
-
-    @app.post("/v1/bertscore", responses=responses(BertScores), response_model=None, tags=["judge"])
-    async def bertscore(body: BertScoreRequest, request: Request) -> Response:
-        """BERTScore of each candidate with its best-matching reference.
-
-        If no BERTScore is served, the first request loads one with the starter's encoder.
-        """
-        await service.load_bertscore()
-        queue = service.queue(body.judge, body.model, kind=BERTScore)
-        if len(body.candidates) != len(body.references):
-            counts = f"there are {len(body.candidates)} candidates but {len(body.references)} references"
-            raise RefusedError(422, f"{counts}; one for each candidate was expected.")
-        pairs = zip(body.candidates, body.references, strict=True)
-        samples = [service.sample(queue, f"candidates[{n}]", *pair) for n, pair in enumerate(pairs)]
-        verdicts = await service.judge(request, queue, samples)
-        return SafeJSONResponse(
-            {
-                "judge": queue.name,
-                "signature": str(queue.judge.info.signature),
-                "precision": [verdict.details.get("precision") for verdict in verdicts],
-                "recall": [verdict.details.get("recall") for verdict in verdicts],
-                "f1": [verdict.score for verdict in verdicts],
-            }
-        )
-
-
-def _add_grader(app: FastAPI, service: Service) -> None:
-    @app.post("/v1/fine_tuning/alpha/graders/run", responses=responses(None), tags=["shapes of other servers"])
-    async def run_grader(body: GraderRequest, request: Request) -> Response:
-        """Run a text_similarity grader of OpenAI's client whose `evaluation_metric` is a served judge."""
-        start = time.perf_counter()
-        queue = service.queue(body.grader.evaluation_metric)
-        filled = grader_sample(body, service.options.max_text)
-        sample = service.sample(queue, "the sample", filled.candidate, filled.references, filled.question)
-        (verdict,) = await service.judge(request, queue, [sample])
-        return SafeJSONResponse(grader_answer(body.grader, verdict, time.perf_counter() - start))
 
 
 def _add_state(app: FastAPI, service: Service) -> None:

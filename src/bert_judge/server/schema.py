@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, get_args, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Final, get_args, get_type_hints
 
 from pydantic import (
     BaseModel,
@@ -113,33 +113,6 @@ JudgeRequest = Annotated[
 ]
 
 
-class BertScoreRequest(_ForJudge):
-    """Candidates, each to be compared with its entry of `references`: one text or several."""
-
-    candidates: Annotated[list[Text], *Rows]
-    references: Annotated[list[Texts], *Rows]
-
-
-class Grader(_Request):
-    """A text_similarity grader whose metric is a served judge, with {{item.…}} and {{sample.…}} in its texts."""
-
-    type: Literal["text_similarity"]
-    name: Name
-    evaluation_metric: Name = Field(description="The name of a served judge.")
-    input: str = Field(description="The candidate, such as {{sample.output_text}}.")
-    reference: str = Field(description="Such as {{item.reference}}, which may be a list of texts.")
-    question: str | None = Field(None, description="Such as {{item.question}}; an extension of OpenAI's grader.")
-    pass_threshold: float | None = None
-
-
-class GraderRequest(_Request):
-    """A grader and an answer to try it on, as OpenAI's client sends them."""
-
-    grader: Grader
-    model_sample: Text
-    item: dict[str, Any] | None = None
-
-
 def _verdict_fields() -> dict[str, Any]:
     """The fields of a verdict for pydantic; all but score and label may be left out."""
     hints = get_type_hints(Verdict, include_extras=True)
@@ -205,16 +178,6 @@ class ManyVerdicts(BaseModel):
     verdicts: list[VerdictBody]
 
 
-class BertScores(BaseModel):
-    """Scores in the order of the candidates."""
-
-    judge: str
-    signature: str
-    precision: list[float | None]
-    recall: list[float | None]
-    f1: list[float | None]
-
-
 class ErrorBody(BaseModel):
     """An error as a sentence."""
 
@@ -249,20 +212,18 @@ _FAILURES: dict[int | str, dict[str, Any]] = {
 
 
 def responses(model: Any) -> dict[int | str, dict[str, Any]]:
-    """The responses of a route that judges, for the OpenAPI document; `model` is that of its body, if it has one."""
-    return {**({200: {"model": model}} if model else {}), **_FAILURES}
+    """The responses of a route that judges, for the OpenAPI document; `model` is that of its body."""
+    return {200: {"model": model}, **_FAILURES}
 
 
 _EXPECTED = {
     "string_type": "a text",
     "list_type": "a list",
     "texts_type": "a text, or a list of texts,",
-    "dict_type": "an object",
     "model_type": "an object",
     "model_attributes_type": "an object",
     "bool_type": "true or false",
     "int_type": "a whole number",
-    "float_type": "a number",
     "half_character": "a name without half characters",
 }
 _FIELDS = {name for model in (OneRow, ManyRows) for name in model.model_fields}

@@ -11,15 +11,14 @@ from functools import partial
 from fastapi import FastAPI, Request
 
 from bert_judge.errors import did_you_mean
-from bert_judge.judges import BERTScore, Judge
+from bert_judge.judges import Judge
 from bert_judge.judges.base import characters_read
-from bert_judge.judges.naming import distinct
 from bert_judge.records import Sample, Verdict
 from bert_judge.server.middleware import ServerMetrics
 from bert_judge.server.options import ServerOptions
 from bert_judge.server.queueing import JudgeQueue, QueueFullError
 from bert_judge.server.refusing import RefusedError, shown
-from bert_judge.server.schema import MOST_REFERENCES, RowBody
+from bert_judge.server.schema import RowBody
 
 _PAUSE = 0.2  # seconds after which rows ask for room in the queue again
 
@@ -35,7 +34,6 @@ class Service:
         self._judges = judges
         self._tasks: list[asyncio.Task[None]] = []
         self._long_rows = asyncio.Lock()
-        self._loading = asyncio.Lock()
 
     @asynccontextmanager
     async def lifespan(self, _: FastAPI) -> AsyncIterator[None]:
@@ -56,54 +54,35 @@ class Service:
         self._tasks.append(asyncio.create_task(queue.work()))
         self.queues[name] = queue
 
-    async def load_bertscore(self) -> None:
-        """Load BERTScore with the starter's encoder, unless a BERTScore is served already."""
-        async with self._loading:
-            if not any(isinstance(queue.judge, BERTScore) for queue in self.queues.values()):
-                self._add(distinct([*self.queues, "BERTScore"])[-1], await asyncio.to_thread(BERTScore))
-
-    def queue(self, judge: str | None, model: str | None = None, kind: type[Judge] = Judge) -> JudgeQueue:
-        """The queue of the judge that a request names by either field, or else of the first judge of this kind.
+    def queue(self, judge: str | None, model: str | None = None) -> JudgeQueue:
+        """The queue of the judge that a request names by either field, or else of the first judge.
 
         Raises RefusedError for an unknown judge and for two, QueueFullError if nothing more can wait.
         """
         if judge is not None and model is not None and judge != model:
             raise RefusedError(422, f"judge is {shown(judge)} and model {shown(model)}; give one of them.")
-        queues = {name: queue for name, queue in self.queues.items() if isinstance(queue.judge, kind)}
         name = judge if judge is not None else model
         if name is None:
-            name = next(iter(queues))
-        if name not in queues:
-            raise RefusedError(404, f"there is no judge {shown(name)} here; {did_you_mean(name, queues)}")
-        queues[name].check_room()
-        return queues[name]
+            name = next(iter(self.queues))
+        if name not in self.queues:
+            raise RefusedError(404, f"there is no judge {shown(name)} here; {did_you_mean(name, self.queues)}")
+        self.queues[name].check_room()
+        return self.queues[name]
 
     def row_sample(self, queue: JudgeQueue, row: RowBody, place: str) -> Sample:
-        """The sample in a request's row; errors name its `place` in the body. Raises RefusedError as `sample` does."""
+        """The sample in a request's row; errors name its `place` in the body.
+
+        Raises RefusedError for a missing reference, for references under both names, and for texts that are too long.
+        """
         if row.reference is not None and row.references is not None:
             raise RefusedError(422, f"{place} has reference and references, which mean the same; give one of them.")
         references = row.reference if row.references is None else row.references
-        name = None if row.id is None else str(row.id)
-        return self.sample(queue, place, row.candidate, references, row.question, name)
-
-    def sample(
-        self,
-        queue: JudgeQueue,
-        place: str,
-        candidate: str,
-        references: Sequence[str] | None,
-        question: str | None = None,
-        name: str | None = None,
-    ) -> Sample:
-        """A sample within the limits. Raises RefusedError for a missing reference and for texts that are too long."""
         if references is None and queue.judge.info.reads_references:
             missing = f"has no reference, which {queue.name} needs; give reference or references."
             raise RefusedError(422, f"{place} {missing}")
-        if references is not None and len(references) > MOST_REFERENCES:
-            excess = f"has {len(references):,} references; up to {MOST_REFERENCES:,} are allowed."
-            raise RefusedError(413, f"{place} {excess}", "references")
-        sample = Sample(candidate, tuple(references or ("",)), question, name)
-        longest = max(map(len, (candidate, question or "", *sample.references)))
+        name = None if row.id is None else str(row.id)
+        sample = Sample(row.candidate, tuple(references or ("",)), row.question, name)
+        longest = max(map(len, (sample.candidate, sample.question or "", *sample.references)))
         if longest > self.options.max_text:
             excess = f"has a text of {longest:,} characters; up to {self.options.max_text:,} are allowed."
             raise RefusedError(413, f"{place} {excess}", "text")

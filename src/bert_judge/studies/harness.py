@@ -20,7 +20,7 @@ from bert_judge.inputs import HARNESS
 from bert_judge.measures import Difference, Estimate, rate_of_counts
 from bert_judge.records import Row
 
-REPEATED = ("repeat", "epoch", "trial", "seed")
+_REPEATED = ("repeat", "epoch", "trial", "seed")
 """The columns that tell several answers of a model to one question apart."""
 
 
@@ -209,10 +209,10 @@ class SeveralLine:
 
 
 def several_answers(rows: Iterable[Row]) -> list[SeveralLine]:
-    """A line for each model, task and file in which questions have several answers, told apart by `REPEATED`."""
+    """A line for each model, task and file in which questions have several answers, told apart by `_REPEATED`."""
     counts: dict[tuple[str, str, str], dict[str, tuple[int, int]]] = {}
     for row in rows:
-        if any(name in row.meta for name in REPEATED):
+        if any(name in row.meta for name in _REPEATED):
             model, task, file = (str(row.meta.get(name, "")) for name in ("model", "task", "file"))
             questions = counts.setdefault((model, task, file), {})
             answers, correct = questions.get(row.cluster, (0, 0))

@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from bert_judge.integrations.exports.base import Exported, ExportOptions, write_exported
-from bert_judge.integrations.exports.eval_results import export_eval_results
 from bert_judge.integrations.exports.every_eval_ever import export_every_eval_ever
 from bert_judge.integrations.exports.inspect_ai import export_inspect
 from bert_judge.integrations.exports.rows import export_rows
@@ -21,7 +20,6 @@ __all__ = ["FORMATS", "ExportOptions", "Exported", "write_exported"]
 FORMATS: Final[Mapping[str, Callable[[Run, ExportOptions], Exported]]] = {
     "inspect": export_inspect,
     "every_eval_ever": export_every_eval_ever,
-    "eval_results": export_eval_results,
     "rows": export_rows,
 }
 """The formats by the name that `bert-judge report --to` takes."""

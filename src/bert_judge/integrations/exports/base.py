@@ -33,8 +33,6 @@ class ExportOptions:
     task: Annotated[str | None, "only the rows of this task"] = None
     model: Annotated[str | None, "whose answers they are, if the rows do not say so"] = None
     dataset: Annotated[str | None, "id of the task's data set on the Hub, like openai/gsm8k"] = None
-    dataset_task: Annotated[str, "id of the task in the data set's eval.yaml"] = "default"
-    source_url: Annotated[str | None, "where the Hub links to: the answers, say"] = None
 
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.name):
@@ -76,8 +74,7 @@ def judged_input(run: Run, paths: Sequence[str] | None) -> tuple[list[str], Inpu
     """
     if run.input.get("format") == CANDIDATES_FORMAT:
         raise InputError(
-            f"{run.folder} judged the candidates of a task, which are no rows of a file; export it to every_eval_ever "
-            "or eval_results."
+            f"{run.folder} judged the candidates of a task, which are no rows of a file; export it to every_eval_ever."
         )
     path = str(run.input.get("path", "what was judged"))
     judged = list(paths or ([path] if Path(path).exists() else path.split(", ")))
