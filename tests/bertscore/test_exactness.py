@@ -9,15 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from base_encoders import (
-    KINDS,
-    LAYERS,
-    WITH_FINAL_NORM,
-    assert_equal,
-    own_scorer,
-    reference_scorer,
-    reference_scores,
-)
+from base_encoders import KINDS, LAYERS, WITH_FINAL_NORM, assert_equal, own_scorer, reference_scorer, reference_scores
 
 from bert_judge.encoder.openvino_runtime import ARCHITECTURES
 

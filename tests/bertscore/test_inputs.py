@@ -12,14 +12,7 @@ from pathlib import Path
 
 import pytest
 import sentencepiece
-from base_encoders import (
-    KINDS,
-    assert_equal,
-    own_scorer,
-    quietly,
-    reference_scorer,
-    reference_scores,
-)
+from base_encoders import KINDS, assert_equal, own_scorer, quietly, reference_scorer, reference_scores
 
 from bert_judge import BERTScorer, bert_score
 from bert_judge.encoder.models import STARTER_FOLDER

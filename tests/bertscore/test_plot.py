@@ -259,13 +259,7 @@ def test_any_text_can_be_drawn(scorer: BERTScorer, tmp_path: Path, subtests: pyt
 
 
 @pytest.mark.parametrize(
-    ("name", "start"),
-    [
-        ("a.png", b"\x89PNG"),
-        ("a.SVG", b"<?xml"),
-        ("a.pdf", b"%PDF"),
-        ("a.json", b'{"candidate"'),
-    ],
+    ("name", "start"), [("a.png", b"\x89PNG"), ("a.SVG", b"<?xml"), ("a.pdf", b"%PDF"), ("a.json", b'{"candidate"')]
 )
 def test_files_are_what_their_names_say(short: Alignment, tmp_path: Path, name: str, start: bytes):
     path = tmp_path / name

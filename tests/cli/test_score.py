@@ -12,7 +12,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -21,7 +20,7 @@ from bert_judge.cli import main
 from bert_judge.judges import Judge
 from bert_judge.metrics import containment
 from bert_judge.records import JudgeInfo, Sample, Verdict
-from conftest import one_sentence
+from conftest import Command, one_sentence
 from json_lines import EXAMPLES, read_rows
 
 pytestmark = pytest.mark.usefixtures("folder")
@@ -70,11 +69,6 @@ class Clumsy(Steady):
 class Clash(Steady):
     def __init__(self, limit: int = 1) -> None:
         super().__init__()
-
-
-@pytest.fixture
-def score(command: Callable[..., tuple[int, str, str]]) -> Callable[..., tuple[int, str, str]]:
-    return partial(command, "score")
 
 
 def write(name: str, rows: Iterable[object]) -> str:
@@ -218,9 +212,8 @@ def test_a_folder_of_tables_with_their_columns_up_to_the_page(score, capsys: pyt
     assert [(row["file"], row["line"]) for row in bad] == [("a.csv", 19), ("b.csv", 19)]
     facets = {facet.name: facet.levels for facet in collect([load_run("out")]).facets}
     assert facets == {"file": ["a.csv", "b.csv"], "input_score": ["0,0", "0,1"]}
-    assert (
-        score("answers/a.csv", "answers/b.csv", *columns, "--skip_bad_rows", "--output_dir", "files", *STEADY)[0] == 0
-    )
+    files = ("answers/a.csv", "answers/b.csv")
+    assert score(*files, *columns, "--skip_bad_rows", "--output_dir", "files", *STEADY)[0] == 0
     assert same("out", "files")
     assert main(["compare", "out", "--by", "file"]) == 0
     assert "b.csv minus a.csv" in capsys.readouterr().out
@@ -288,16 +281,13 @@ def test_models_that_are_no_judges(score, make_judge):
         assert not Path("out").exists()
 
 
-def test_commands_and_help(capsys: pytest.CaptureFixture[str]):
+def test_commands_and_help(capsys: pytest.CaptureFixture[str], score):
     assert main(["scroe"]) == 2
     assert "no command 'scroe'; did you mean score?" in capsys.readouterr().err
     assert main(["--version"]) == main([]) == main(["--help"]) == main(["score", "--help"]) == 0
     out = capsys.readouterr().out
     for text in ("bert-judge 0.", "judge files of answers", "--output_dir TEXT", "examples:", "--threshold X"):
         assert text in out
-
-
-def test_help_is_that_of_the_judge(score):
     status, out, _ = score("--help", *STEADY)
     assert status == 0
     assert "what test_score:Steady takes:" in out
@@ -419,11 +409,9 @@ def test_the_starter_goes_on_within_the_tolerance_of_float32(score):
     Path("out/run.json").unlink()
     Path("out/verdicts.jsonl.partial").write_text("".join(lines[:75]) + lines[75][:40], encoding="utf-8")
     assert score(rows, "--output_dir", "out", *options)[0] == 0
-    for ours, theirs in zip(verdicts("out"), verdicts("whole"), strict=True):
-        assert ours["score"] == pytest.approx(theirs["score"], abs=1e-5)
-        assert {k: v for k, v in ours.items() if k not in ("score", "details")} == {
-            k: v for k, v in theirs.items() if k not in ("score", "details")
-        }
+    for again, once in zip(verdicts("out"), verdicts("whole"), strict=True):
+        assert again.pop("score") == pytest.approx(once.pop("score"), abs=1e-5)
+        assert again | {"details": None} == once | {"details": None}
 
 
 LIMITED = """
@@ -530,7 +518,7 @@ def test_several_columns_of_models_are_noticed(complaint: Complaint, subtests: p
 
 
 @pytest.mark.filterwarnings("default::UserWarning")
-def test_several_references_in_a_cell_are_split_or_noticed(command: Callable[..., tuple[int, str, str]]):
+def test_several_references_in_a_cell_are_split_or_noticed(command: Command):
     cells = ["Lima; Ciudad de Lima", "Perth; Boorloo", "Oslo; Kristiania", "Bern"]
     answers = ["Ciudad de Lima", "Boorloo", "Kristiania", "Bern"]
     rows = "".join(f"{cell},{answer}\n" for cell, answer in zip(cells, answers, strict=True))

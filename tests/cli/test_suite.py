@@ -44,12 +44,10 @@ def suite(folder: Path) -> None:
 @pytest.fixture
 def score(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
     """Runs the suite over the examples; gives the output."""
+    flags = ("--suite", "suite.yaml", "--trust_remote_code", "--output_dir", "out")
 
     def run(*arguments: str) -> str:
-        assert (
-            main([str(EXAMPLES), "--suite", "suite.yaml", "--trust_remote_code", "--output_dir", "out", *arguments])
-            == 0
-        )
+        assert main([str(EXAMPLES), *flags, *arguments]) == 0
         return capsys.readouterr().out
 
     return run

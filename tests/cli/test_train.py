@@ -273,10 +273,7 @@ def test_bad_input_is_one_sentence(
             "the training mix no.json",
         ),
         ("--model_path E --dataset_path rows.jsonl --output_dir out --training_mix rows.jsonl", "training mix"),
-        (
-            "--model_path E --dataset_path rows.jsonl --output_dir out --training_mix m.json",
-            "names the task or model",
-        ),
+        ("--model_path E --dataset_path rows.jsonl --output_dir out --training_mix m.json", "names the task or model"),
         ("--model_path no/where --dataset_path rows.jsonl --output_dir out", "the model 'no/where' was not found"),
         ("--model_path E --dataset_path rows.jsonl --output_dir rows.jsonl", "rows.jsonl is a file; a folder"),
         ("--model_path E --dataset_path rows.jsonl --output_dir out --learning_rate 0", "learning_rate is 0"),

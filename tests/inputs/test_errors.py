@@ -107,10 +107,7 @@ def test_bad_rows(tmp_path: Path, subtests: pytest.Subtests) -> None:
             r"line 2 has a list in the column 'output'.*columns=\{'candidate': 'output\.0'\}",
         ),
         ({"answer": [["a"]], "output": "x"}, r"line 2 has a list in the column 'answer', where text was expected"),
-        (
-            {"answer": "a", "output": 0.5},
-            r"line 2 has the number 0\.5 in the column 'output'.*numbers_as_text=True",
-        ),
+        ({"answer": "a", "output": 0.5}, r"line 2 has the number 0\.5 in the column 'output'.*numbers_as_text=True"),
         ({"answer": 5, "output": "x"}, r"line 2 has the number 5 in the column 'answer'"),
         ({"answer": "a", "output": "x", "question": 5}, r"line 2 has the number 5 in the column 'question'"),
         ({"answer": "a", "output": "x", "question": [{"role": "system"}]}, r"no message of a user was found"),

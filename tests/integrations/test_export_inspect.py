@@ -66,7 +66,7 @@ def test_an_archive_gets_the_score_in_every_place(command: Command) -> None:
     assert results["bert_judge"]["metrics"] == results["includes"]["metrics"]
     assert (results["bert_judge"]["scored_samples"], results["bert_judge"]["unscored_samples"]) == (4, 0)
     assert [(reduction["scorer"], len(reduction["samples"])) for reduction in parts["reductions.json"]] == [
-        *[("includes", 4), ("model_graded_qa", 4), ("bert_judge", 4)],
+        *[("includes", 4), ("model_graded_qa", 4), ("bert_judge", 4)]
     ]
     # An errored log has no verdicts.
     errored = members(Path("scored/errored.eval"))

@@ -11,14 +11,7 @@ import pytest
 from scipy.stats import binom, binomtest
 
 from bert_judge.errors import InputError
-from bert_judge.measures.certified import (
-    Evidence,
-    at_least,
-    fixed_sequence,
-    highest_target,
-    is_certified,
-    rows_needed,
-)
+from bert_judge.measures.certified import Evidence, at_least, fixed_sequence, highest_target, is_certified, rows_needed
 
 
 def singles(rows: int, agreed: int, seed: int = 0) -> Evidence:
@@ -54,21 +47,12 @@ def test_answers_that_differ_within_a_question_count_more_than_one_of_them() -> 
     assert found[0] > 1.5 * found[1]
 
 
-def test_without_rows_nothing_is_certified() -> None:
-    nothing = Evidence(0, 0, np.array([]), np.array([]))
-    assert not is_certified(nothing, 0.5, 0.1)
-    assert math.isnan(nothing.agreement)
-
-
 def test_the_fewest_rows() -> None:
     for target in [0.5, 0.9, 0.95, 0.99]:
         for delta in [0.01, 0.025, 0.1, 0.25]:
             rows = rows_needed(target, delta)
             assert is_certified(singles(rows, rows), target, delta)
             assert rows == 1 or not is_certified(singles(rows - 1, rows - 1), target, delta)
-
-
-def test_the_fewest_rows_where_logarithms_are_not_exact() -> None:
     assert rows_needed(0.9, 0.9**2) == 2
 
 
@@ -76,6 +60,9 @@ def test_the_rate_that_is_certified() -> None:
     for agreed, rows in [(995, 1000), (300, 300), (290, 300)]:
         exact = binomtest(agreed, rows, alternative="greater").proportion_ci(0.95, "exact").low
         assert exact - 0.0011 <= at_least(singles(rows, agreed), 0.9, 0.05) <= exact + 1e-9
+    nothing = Evidence(0, 0, np.array([]), np.array([]))
+    assert not is_certified(nothing, 0.5, 0.1)
+    assert math.isnan(nothing.agreement)
 
 
 NEEDED = rows_needed(0.9, 0.1)  # 22

@@ -12,20 +12,9 @@ from scipy.stats import beta
 
 from bert_judge.errors import InputError
 from bert_judge.measures import Estimate
-from bert_judge.measures.corrected import (
-    LabelledSample,
-    corrected,
-    labels_only,
-    power_tuned,
-    stratified,
-)
+from bert_judge.measures.corrected import LabelledSample, corrected, labels_only, power_tuned, stratified
 
-ESTIMATES = {
-    "labels only": labels_only,
-    "PPI++": corrected,
-    "stratified": stratified,
-    "normal": power_tuned,
-}
+ESTIMATES = {"labels only": labels_only, "PPI++": corrected, "stratified": stratified, "normal": power_tuned}
 
 
 def simulated(seed: Any, rows: int, labels: int, accuracy: float, missed: float, passed: float) -> LabelledSample:
@@ -85,16 +74,13 @@ def test_the_stratified_estimate_is_shares_by_verdict_with_jeffreys_intervals_pu
     assert (found.low, found.high) == pytest.approx((found.value - below, found.value + above), abs=1e-6)
 
 
-def test_with_all_rows_labelled_the_judge_has_no_say() -> None:
+def test_with_all_rows_labelled_or_the_same_said_of_all_the_judge_has_no_say() -> None:
     sample = simulated(0, 400, 400, 0.8, 0.1, 0.2)
     share = sample.golds.mean()
     for estimate in (labels_only, stratified, power_tuned):
         found = estimate(sample)
         assert found is not None
         assert found.value == pytest.approx(share)
-
-
-def test_a_judge_that_says_the_same_of_all_leaves_the_labels_alone() -> None:
     for calls in [0, 1]:
         sample = LabelledSample.of([calls] * 1000, range(100), [1] * 90 + [0] * 10)
         alone, found = labels_only(sample), corrected(sample)

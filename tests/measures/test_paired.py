@@ -76,9 +76,6 @@ def test_scores_have_the_paired_t_test() -> None:
 def test_holm_is_statsmodels() -> None:
     for p_values in [[0.3], [0.01, 0.04], [0.04, 0.01, 0.03, 0.005, 0.5], [0.2, 0.2, 1.0, 0.0], [0.9, 0.8, 0.7]]:
         assert holm(p_values) == pytest.approx(multipletests(p_values, method="holm")[1].tolist())
-
-
-def test_holm_of_nothing() -> None:
     assert holm([]) == []
 
 
@@ -126,16 +123,8 @@ def test_differences_that_hardly_vary_have_an_interval() -> None:
         )
         assert once == pytest.approx(often)
         assert once is not None and once[1] - once[0] > 0.05
-
-
-def test_one_row_that_did_not_change_with_the_others() -> None:
     low, high = counted(39, 0, 1).interval() or (0, 0)
     assert low == -1 and high > -0.9
-
-
-def test_scores_without_variance_have_no_interval() -> None:
-    for shift in (0.0, 0.25):
-        assert PairedSums.of([0.5] * 50, [0.5 + shift] * 50).interval() is None
 
 
 @pytest.mark.parametrize("case", ["even", "apart", "repeated", "few", "ten"])
@@ -188,16 +177,12 @@ def test_a_difference_is_that_of_the_sums() -> None:
 # ------------------------------------------------------------------------------------------------------------- refused
 
 
-def test_one_question_says_nothing() -> None:
+def test_what_one_question_or_no_variance_says_and_what_is_refused() -> None:
     scores = PairedSums.of([0.2, 0.3], [0.4, 0.6], ["q", "q"])
     assert (scores.interval(), scores.p_value()) == (None, 1.0)
     assert PairedSums.of([0, 0], [1, 1], ["q", "q"]).p_value() == 1.0
-
-
-def test_settings_are_refused() -> None:
-    for call, message in [
-        (lambda: counted(1, 1, 1).interval(95), "confidence is 95"),
-        (lambda: counted(50, 1, 1).interval(95), "confidence is 95"),
-    ]:
-        with pytest.raises(InputError, match=message):
-            call()
+    for only_first in (1, 50):
+        with pytest.raises(InputError, match="confidence is 95"):
+            counted(only_first, 1, 1).interval(95)
+    for shift in (0.0, 0.25):
+        assert PairedSums.of([0.5] * 50, [0.5 + shift] * 50).interval() is None

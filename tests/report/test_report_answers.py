@@ -112,10 +112,7 @@ def test_the_same_judge_twice_on_the_same_input_is_two_columns(tmp_path: Path):
 
 def test_answers_that_come_again_are_rows_of_their_own(tmp_path: Path):
     twice = answers("Paris", "Paris")
-    runs = [
-        make_run(tmp_path / "a", twice, says(0.9, 0.8)),
-        make_run(tmp_path / "b", twice, says(0.7, 0.6), LARGE),
-    ]
+    runs = [make_run(tmp_path / "a", twice, says(0.9, 0.8)), make_run(tmp_path / "b", twice, says(0.7, 0.6), LARGE)]
     assert scores(collect(runs)) == [[0.9, 0.8], [0.7, 0.6]]
 
 

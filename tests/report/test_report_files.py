@@ -63,11 +63,7 @@ def test_all_rows_can_be_read_again(written: Callable[..., Path]):
     assert [len(chunk["id"]) for chunk in chunks] == [CHUNK, 3]
     assert chunks[0]["candidate"][3] == samples[3].candidate
     assert chunks[1]["id"] == [f"id{i}" for i in range(CHUNK, count)]
-    assert chunks[0]["question"][:7] == [
-        *(f"question {i}" for i in range(5)),
-        0,
-        1,
-    ]  # the row that has it
+    assert chunks[0]["question"][:7] == [*(f"question {i}" for i in range(5)), 0, 1]  # the row that has it
     assert chunks[1]["references"] == [0, 1, 0]
     assert chunks[0]["more"][4] == {"n": [4]}
 

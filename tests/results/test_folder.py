@@ -108,10 +108,7 @@ def test_half_a_line_is_cut(tmp_path: Path, rest: bytes):
         ),
         (Identity(Signature("Other"), "1234", OURS.options), r"another judge \(Judge a, not Other\)"),
         (Identity(OURS.signature, "5678", OURS.options), "a result of another input;"),
-        (
-            Identity(OURS.signature, "1234", {"limit": 5, "map": {"id": "x"}}),
-            r"other options \(limit: null, not 5\)",
-        ),
+        (Identity(OURS.signature, "1234", {"limit": 5, "map": {"id": "x"}}), r"other options \(limit: null, not 5\)"),
         (Identity(Signature("Other"), "5678", OURS.options), "another judge .* and another input"),
         (Identity(None, "5678", OURS.options), "a result of another input;"),
     ],

@@ -17,14 +17,7 @@ from bert_judge.measures.paired import mcnemar
 from bert_judge.records import Row, Scale, Verdict
 from bert_judge.results.runs import Run
 from bert_judge.studies.agree import agree, disagreement_records
-from bert_judge.studies.compare import (
-    ACCURACY,
-    HUMAN_LABELS,
-    MEAN_SCORE,
-    compare_models,
-    differing,
-    rankings,
-)
+from bert_judge.studies.compare import ACCURACY, HUMAN_LABELS, MEAN_SCORE, compare_models, differing, rankings
 from bert_judge.studies.pairing import run_names
 from bert_judge.studies.table import DIFFERENT, Part, VerdictTable, comparison_table, tabulate
 from conftest import Refused
