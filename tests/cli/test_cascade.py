@@ -174,14 +174,13 @@ def test_what_a_paid_stage_cost_is_said_with_a_store_too(printed) -> None:
 
 def test_what_is_promised_is_said_and_stored(printed) -> None:
     write("labelled.jsonl", 300, 1, labels=False)
-    said = printed(
-        "cascade", *stages("containment", "test_cascade:Oracle"), "--agree_with", "last", "--target-agreement", 0.9
-    )
+    named = stages("containment", "test_cascade:Oracle")
+    said = printed("cascade", *named, "--agree_with", "last", "--target-agreement", 0.9)
     assert "agree with Oracle,\n" in said
     assert "people" not in Path("cascade.json").read_text()
 
     write("labelled.jsonl", 400, 1)
-    said = printed("cascade", *stages("containment", "test_cascade:Oracle"), "--certify", "questions")
+    said = printed("cascade", *named, "--certify", "questions")
     promise = "agree with human labels, each question counting alike,\n         in 90% of calibrations"
     assert promise in said
     assert json.loads(Path("cascade.json").read_text())["certifies"] == "questions"
