@@ -10,15 +10,8 @@ from bert_judge.studies.harness import beside_harness, difference_record, harnes
 
 def row(number: int, label: int | None, **meta: object) -> Row:
     meta = {"task": "t", "model": "m"} | {name.replace("__", ":"): value for name, value in meta.items()}
-    return Row(
-        str(number),
-        Verdict(None if label is None else float(label), label),
-        None,
-        f"question {number}",
-        ("r",),
-        "c",
-        meta=meta,
-    )
+    verdict = Verdict(None if label is None else float(label), label)
+    return Row(str(number), verdict, None, f"question {number}", ("r",), "c", meta=meta)
 
 
 def test_scores_and_labels_are_counted_by_model_task_and_metric() -> None:
@@ -52,8 +45,6 @@ def test_scores_and_labels_are_counted_by_model_task_and_metric() -> None:
     ]
     assert records[0].keys() >= {"question", "references", "candidate", "task", "model"}
 
-
-def test_runs_of_one_task_and_model_in_several_files_stay_apart() -> None:
     found = beside_harness([
         *(row(1, 1, harness__em=0.0, file=file) for file in "ab"),
         row(2, 1, harness__em=1.0, file="c", task="alone"),
