@@ -178,7 +178,7 @@ def test_white_space_around_texts_does_not_matter(compare):
 
     texts = ["yes", "no", "yes, it is"] * 10
     runs = [
-        score(answers("a.jsonl", texts), "a"),
-        score(answers("b.jsonl", [f" {text}\n" for text in texts]), "b", *EXACT),
+        score(answers("c.jsonl", texts), "c"),
+        score(answers("d.jsonl", [f" {text}\n" for text in texts]), "d", *EXACT),
     ]
     assert "30 answers to 30 questions" in compare(*runs)

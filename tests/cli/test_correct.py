@@ -33,9 +33,6 @@ def labels(tmp_path: Path) -> str:
     return write_rows(tmp_path / "labels.jsonl", lines)
 
 
-# ------------------------------------------------------------------------------------------------------------- correct
-
-
 def test_every_estimate_has_a_line_with_its_interval(run: str, labels: str, printed: Callable[..., str]) -> None:
     shown = printed("correct", run, "--labels", labels)
     for name in ("labels only", "judge as it is", r"PPI\+\+"):
@@ -81,9 +78,6 @@ def test_what_is_missing_is_said(run: str, labels: str, refused: Refused) -> Non
     ]:
         with refused(match=sentence, flags=flags):
             correct_command.main([run, *(labels if flag == "LABELS" else flag for flag in flags)])
-
-
-# --------------------------------------------------------------------------------------------------------------- label
 
 
 class Session:

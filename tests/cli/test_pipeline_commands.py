@@ -136,14 +136,7 @@ def test_every_flag_of_the_papers_generate_and_judge(chat: str, capsys: pytest.C
         [found] = Path("s").glob(f"arc_easy_test/{folder}/{judge}/*/scores.json")
         assert len(read(str(found))) == 2
         notes = [flag[2:] for flag in re.findall(r"note: (--\w+) belongs", err)]
-        assert (
-            set(notes)
-            == {
-                "BERTJudge": set(PAPERS_LLM) | {"metric", "pattern"},
-                "LLMJudge": {"metric", "pattern", "batch_size"},
-                "RegexJudge": {"model_path", "dtype", "batch_size", "max_tokens", *PAPERS_LLM} - {"think_token"},
-            }[judge]
-        )
+        assert {*notes} == UNUSED[judge]
         if judge == "BERTJudge":
             assert "note: --backend belongs to LLMJudge and is not used by BERTJudge.\n" in err
 
@@ -152,6 +145,11 @@ PAPERS_LLM = (
     "backend instruction_type enable_thinking think_token temperature top_p top_k min_p presence_penalty "
     "tensor_parallel_size"
 ).split()
+UNUSED = {
+    "BERTJudge": {*PAPERS_LLM, "metric", "pattern"},
+    "LLMJudge": {"metric", "pattern", "batch_size"},
+    "RegexJudge": {"model_path", "dtype", "batch_size", "max_tokens", *PAPERS_LLM} - {"think_token"},
+}
 
 
 def test_greedy_candidates_lie_in_the_folder_of_the_model(chat: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -84,7 +84,7 @@ def test_the_sequence_ends_at_the_first_failure(subtests: pytest.Subtests) -> No
             assert fixed_sequence([singles(*each) for each in counts], 0.9, 0.1) == found
 
 
-def test_what_could_be_reached() -> None:
+def test_what_could_be_reached_and_bad_numbers() -> None:
     path = [singles(50, 49), singles(200, 192), singles(400, 340)]
     highest = highest_target(path, 0.05)
     assert highest == pytest.approx(0.92)
@@ -92,6 +92,13 @@ def test_what_could_be_reached() -> None:
     assert fixed_sequence(path, highest + 0.01, 0.05) is None
     assert highest_target([singles(100, 40)], 0.05) is None
     assert highest_target([], 0.05) is None
+    for call, said in [
+        (lambda: rows_needed(1.0, 0.1), "the target is 1.0"),
+        (lambda: rows_needed(0.9, 0.0), "delta is 0.0"),
+        (lambda: fixed_sequence([], 0.0, 0.1), "the target is 0.0"),
+    ]:
+        with pytest.raises(InputError, match=said):
+            call()
 
 
 def test_a_false_promise_is_as_rare_as_it_is_said_to_be(subtests: pytest.Subtests) -> None:
@@ -119,13 +126,3 @@ def test_a_false_promise_is_as_rare_as_it_is_said_to_be(subtests: pytest.Subtest
             false += is_certified(clustered(questions, max(size for _, size, _, _ in sources)), 0.9, delta)
         with subtests.test(sources=sources):
             assert binom.sf(false - 1, draws, delta) > 1e-4, f"{false} of {draws} promises were false"
-
-
-def test_bad_numbers_are_told_in_a_sentence() -> None:
-    for call, said in [
-        (lambda: rows_needed(1.0, 0.1), "the target is 1.0"),
-        (lambda: rows_needed(0.9, 0.0), "delta is 0.0"),
-        (lambda: fixed_sequence([], 0.0, 0.1), "the target is 0.0"),
-    ]:
-        with pytest.raises(InputError, match=said):
-            call()

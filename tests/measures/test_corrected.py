@@ -25,8 +25,6 @@ def simulated(seed: Any, rows: int, labels: int, accuracy: float, missed: float,
     return LabelledSample.of(called, range(labels), golds[:labels])
 
 
-# ---------------------------------------------------------------------------------------------------------- ppi-python
-
 # ppi-python 0.2.3, in an environment of its own: ppi_mean_ci(golds[:400], f[:400], f[400:], alpha=0.05, lam=tuning)
 PPI_PYTHON = {
     ("called", None): (0.8018280206887701, 0.7740936674655707, 0.8295623739119695),
@@ -53,9 +51,6 @@ def test_the_power_tuned_mean_is_that_of_ppi_python() -> None:
         # The tuning of each is its own estimate of the best one.
         assert ours.value == pytest.approx(value, abs=1e-9 if tuning is not None else 0.05 * (high - low))
         assert ours.width == pytest.approx(high - low, rel=0.003)
-
-
-# ------------------------------------------------------------------------------------------------------------- by hand
 
 
 def jeffreys(good: float, n: float) -> tuple[float, float]:
@@ -105,9 +100,6 @@ def test_scores_narrow_the_interval_where_labels_suffice_for_them() -> None:
     assert corrected(sample, scores).width < 0.97 * corrected(sample).width
 
 
-# ---------------------------------------------------------------------------------------------------------- clusters
-
-
 @pytest.mark.parametrize("name", ESTIMATES)
 def test_copies_of_rows_in_their_clusters_add_no_certainty(name: str) -> None:
     once = simulated(5, 800, 400, 0.8, 0.15, 0.2)
@@ -119,9 +111,6 @@ def test_copies_of_rows_in_their_clusters_add_no_certainty(name: str) -> None:
     assert clustered.value == pytest.approx(single.value)
     assert clustered.width == pytest.approx(single.width, rel=0.03)
     assert unclustered.width < 0.6 * single.width
-
-
-# ------------------------------------------------------------------------------------------------------------- weights
 
 
 def drawn(chance: np.random.Generator, probabilities: np.ndarray, labels: int) -> np.ndarray:
@@ -159,8 +148,6 @@ def test_wherever_one_stops_weighted_estimates_are_without_bias(labels: int) -> 
         noise = np.std(values) / math.sqrt(len(values))
         assert error > 6 * noise if name == "unweighted" else error < 4 * noise + 0.004, (name, error, noise)
 
-
-# ---------------------------------------------------------------------------------------------------------- coverage
 
 DRAWS = 80
 CELLS = list(product((0.7, 0.8, 0.9, 0.95), (0.02, 0.08), (0.02, 0.08)))
@@ -212,9 +199,6 @@ def test_actively_drawn_labels_hold_the_truth_in_a_narrower_interval(labels: int
             held += strategy == "active" and found.low <= 0.85 <= found.high
     assert held / 300 > 0.93 - 3 * math.sqrt(0.07 * 0.93 / 300)
     assert widths["active"] < 0.93 * widths["uniform"]
-
-
-# ---------------------------------------------------------------------------------------------------------- bad input
 
 
 def test_a_confidence_is_between_0_and_1() -> None:

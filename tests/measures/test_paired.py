@@ -37,9 +37,6 @@ def drawn(questions: int, answers: int, rates: tuple[float, float], seed: int, s
     return first.ravel().astype(int), second.ravel().astype(int), clusters.tolist()
 
 
-# --------------------------------------------------------------------------------------------------------------- tests
-
-
 def test_mcnemar_is_statsmodels_and_the_sign_flip_of_single_rows() -> None:
     for one, two in [(0, 0), (1, 0), (0, 9), (12, 20), (20, 12), (50, 50), (300, 240)]:
         theirs = their_mcnemar([[7, one], [two, 9]], exact=True).pvalue if one + two else 1.0
@@ -79,17 +76,11 @@ def test_holm_is_statsmodels() -> None:
     assert holm([]) == []
 
 
-# ----------------------------------------------------------------------------------------------------------- intervals
-
-
-def test_the_interval_is_the_bootstrap_of_rows() -> None:
+def test_the_interval_is_the_bootstrap_of_rows_and_near_scipys() -> None:
     first, second, clusters = drawn(80, 3, (0.5, 0.6), 5)
     difference = second - first
     expected = bootstrap_interval(lambda w: float(w @ difference / w.sum()), clusters, resamples=300, seed=2)
     assert PairedSums.of(first, second, clusters).interval(resamples=300, seed=2) == pytest.approx(expected)
-
-
-def test_the_interval_is_near_scipys() -> None:
     first, second, _ = drawn(400, 1, (0.5, 0.6), 5)
     theirs = stats.bootstrap(
         (first, second), lambda a, b, axis: (b - a).mean(axis), paired=True, method="percentile", rng=1
@@ -172,9 +163,6 @@ def test_a_difference_is_that_of_the_sums() -> None:
     few = Difference.of([1, 1, 0], [1, 0, 0])
     assert (few.first_mean, few.second_mean, few.only_first, few.only_second) == (2 / 3, 1 / 3, 1, 0)
     assert few.estimate.method == "Bonett and Price, as the differences vary little"
-
-
-# ------------------------------------------------------------------------------------------------------------- refused
 
 
 def test_what_one_question_or_no_variance_says_and_what_is_refused() -> None:

@@ -42,9 +42,6 @@ def of_row(run: Run, place: int, label: int | None = None, **further: Any) -> di
     return {"id": row.id, **texts, "label": label, **further}
 
 
-# --------------------------------------------------------------------------------------------------------- estimates
-
-
 def test_labels_of_a_file_correct_the_judge(run: Run, tmp_path: Path) -> None:
     found = correct(run, label_file(tmp_path / "labels.jsonl", [of_row(run, place) for place in range(100)]))
     truth = np.mean([row["truth"] for row in ROWS])
@@ -128,9 +125,6 @@ def test_answers_to_one_question_are_one_cluster(tmp_path: Path) -> None:
     )
     assert together.corrected.value == pytest.approx(apart.corrected.value)
     assert together.labels_only.width > 2 * apart.labels_only.width
-
-
-# ----------------------------------------------------------------------------------------------------------- sampling
 
 
 def estimates(run: Run, strategy: str, labels: int, seeds: int, pick: Callable[[Correction], float]) -> list[float]:
@@ -218,9 +212,6 @@ def test_rows_are_drawn_actively_where_scores_tell_uncertainty(
     assert default_strategy(load_run(saved_run(tmp_path / "out", rows, scale=scale))) == strategy
 
 
-# --------------------------------------------------------------------------------------------------------------- plan
-
-
 @pytest.mark.parametrize("strategy", ["active", "uniform"])
 def test_as_many_labels_as_planned_make_about_the_width(tmp_path: Path, strategy: str) -> None:
     """Scores that are true probabilities: then the plan can be made without a label."""
@@ -252,9 +243,6 @@ def test_a_width_out_of_reach_is_said(run: Run, refused: Refused) -> None:
     for width, sentence in [(0.0, "between 0 and 1"), (1.0, "between 0 and 1"), (0.01, "than the 600")]:
         with refused(match=sentence, width=width):
             labels_needed(run, width, "uniform")
-
-
-# ---------------------------------------------------------------------------------------------------------- bad input
 
 
 def test_no_labels_even_votes_and_probabilities_here_and_there_are_said(run: Run, tmp_path: Path) -> None:

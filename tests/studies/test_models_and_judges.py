@@ -51,9 +51,6 @@ def run(folder: str, given: list[Row], judge: str = "J", sha256: str | None = No
     return Run(Path(folder), given, {"identity": {"signature": signature, "input_sha256": sha256 or folder}})
 
 
-# ------------------------------------------------------------------------------------------------------------- matching
-
-
 def pairs_of(first: list[Row], second: list[Row]) -> list[tuple[Row, Row]]:
     """The answers that a comparison of two models matches, as far as they differ."""
     (found,) = compare_models(tabulate([made("j", "j", "a", first), made("j", "j", "b", second)]), QUICK)
@@ -185,8 +182,6 @@ def test_runs_that_can_not_be_compared(refused: Refused):
             comparison_table(runs, by=column)
 
 
-# --------------------------------------------------------------------------------------------------------------- models
-
 A, B, C = [1] * 60 + [0] * 40, [1] * 40 + [0] * 20 + [1] * 10 + [0] * 30, [1] * 59 + [0] * 41
 
 
@@ -314,9 +309,6 @@ def test_the_differing_answers_are_written_by_question():
     assert record["question"] == "Question 1?"
     assert {model: told["label"] for model, told in record["answers"].items()} == {"a": 0, "b": 1, "c": None}
     json.dumps(record)
-
-
-# --------------------------------------------------------------------------------------------------------------- judges
 
 
 def judged(name: str, labels: Iterable[int | None], golds: Iterable[int | None] | None = None) -> Part:
