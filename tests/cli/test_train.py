@@ -246,7 +246,7 @@ def test_bad_input_is_one_sentence(
     built = "--dataset_path no --tasks sums_train --tasks_dir my_tasks --label_source LLMJudge/x --candidates_dir c"
     no_scores = "there are no scores of LLMJudge/x for sums_train, m in c/sums_train/m or scores/sums_train/m; "
     for line, said in [
-        ("--dataset_path unlabelled.jsonl", "has no column of labels that is recognised; name it with columns="),
+        ("--dataset_path unlabelled.jsonl", "no column of labels that is recognised; name it with --map label=COLUMN."),
         ("--dataset_path no", "there is no dataset no; to build it, --tasks"),
         ("--dataset_path me/no", "me/no can't be read as a data set"),
         ("--dataset_path no --tasks sums_train", "--candidate_models was not given"),
