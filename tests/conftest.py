@@ -11,6 +11,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,7 @@ settings.register_profile("patient", deadline=None)  # the machines of CI are sl
 settings.load_profile("patient")
 
 Refused = Callable[..., AbstractContextManager[None]]
+Command = Callable[..., tuple[int, str, str]]
 
 CORPUS = [
     "What is the capital of France? The capital of France is Paris, of Germany Berlin, of England London.",
@@ -86,7 +88,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def command(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
+def command(capsys: pytest.CaptureFixture[str]) -> Command:
     """Runs `bert-judge` with these arguments; gives its exit status, output and error output."""
 
     def run(*arguments: object) -> tuple[int, str, str]:
@@ -98,7 +100,25 @@ def command(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str,
 
 
 @pytest.fixture
-def complaint(command: Callable[..., tuple[int, str, str]]) -> Callable[..., str]:
+def score(command: Command) -> Command:
+    """Runs `bert-judge score` with these arguments."""
+    return partial(command, "score")
+
+
+@pytest.fixture
+def printed(command: Command) -> Callable[..., str]:
+    """Runs `bert-judge` with arguments that it must take; gives its output."""
+
+    def run(*arguments: object) -> str:
+        status, out, err = command(*arguments)
+        assert status == 0, err
+        return out
+
+    return run
+
+
+@pytest.fixture
+def complaint(command: Command) -> Callable[..., str]:
     """Runs `bert-judge` with arguments that it must refuse, with this status; gives the one line that it says."""
 
     def run(*arguments: object, status: int = 1) -> str:

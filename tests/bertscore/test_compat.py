@@ -15,10 +15,17 @@ from base_encoders import WITH_FINAL_NORM, assert_equal, own_scorer, reference_s
 from bert_judge import bert_score
 from bert_judge.errors import InputError
 
+one_special_token = pytest.mark.parametrize("path", ["t5", "mt5", "pegasus"], indirect=True)
 COMPAT: dict[str, Any] = {"compat": "bert_score", "batch_size": 1}  # as `reference_scores` calls bert-score
 WORDS = (
     "What is the capital of France Paris Germany Berlin England London hesitating between and would say it was".split()
 )
+
+
+@pytest.fixture
+def path(request: pytest.FixtureRequest, make_base: Callable[..., Path]) -> Path:
+    """The encoder of an architecture."""
+    return make_base(request.param)
 
 
 def test_padding_wins_over_negative_similarities(make_base: Callable[..., Path]) -> None:
@@ -60,52 +67,44 @@ def restore_empty_texts(original: Any, ids: list[int]) -> None:
     original._tokenizer.build_inputs_with_special_tokens = lambda _: ids
 
 
-def test_a_text_of_one_token_is_not_empty(make_base: Callable[..., Path], subtests: pytest.Subtests) -> None:
+@one_special_token
+def test_a_text_of_one_token_is_not_empty(path: Path) -> None:
     """bert-score takes two tokens for nothing, but T5 puts one only around a text; and then keeps the F1 of it."""
-    for architecture in ["t5", "mt5", "pegasus"]:
-        with subtests.test(architecture=architecture):
-            path = make_base(architecture)
-            original = reference_scorer(path, num_layers=2)
-            short = next(word for word in WORDS if len(original._tokenizer(word)["input_ids"]) == 2)
-            cands, refs = [short, "It was Paris", "Paris it is"], ["It was Paris", short, "Paris is the capital"]
-            expected = reference_scores(original, cands, refs)
-            assert expected[0].tolist()[:2] == expected[1].tolist()[:2] == [0, 0]
-            assert_equal(own_scorer(path, num_layers=2, **COMPAT).score(cands, refs), expected)
-            exact = own_scorer(path, num_layers=2)
-            assert all(part.abs().min() > 1e-3 for part in exact.score(cands, refs))
-            pairs = [(short, [short]), ("", [short]), (short, [" "])]
-            assert [score.empty for score in exact.score_each(pairs)] == [None, "candidate", "reference"]
+    original = reference_scorer(path, num_layers=2)
+    short = next(word for word in WORDS if len(original._tokenizer(word)["input_ids"]) == 2)
+    cands, refs = [short, "It was Paris", "Paris it is"], ["It was Paris", short, "Paris is the capital"]
+    expected = reference_scores(original, cands, refs)
+    assert expected[0].tolist()[:2] == expected[1].tolist()[:2] == [0, 0]
+    assert_equal(own_scorer(path, num_layers=2, **COMPAT).score(cands, refs), expected)
+    exact = own_scorer(path, num_layers=2)
+    assert all(part.abs().min() > 1e-3 for part in exact.score(cands, refs))
+    pairs = [(short, [short]), ("", [short]), (short, [" "])]
+    assert [score.empty for score in exact.score_each(pairs)] == [None, "candidate", "reference"]
 
 
-def test_nothing_is_nothing_for_one_special_token_too(
-    make_base: Callable[..., Path], subtests: pytest.Subtests
-) -> None:
+@one_special_token
+def test_nothing_is_nothing_for_one_special_token_too(path: Path) -> None:
     """bert-score compares the </s> that is all there is of an empty text."""
-    for architecture in ["t5", "mt5", "pegasus"]:
-        with subtests.test(architecture=architecture):
-            path = make_base(architecture)
-            original = reference_scorer(path, num_layers=2)
-            restore_empty_texts(original, [original._tokenizer.eos_token_id])
-            cands, refs = ["", "It is Paris"], ["It is Paris", ""]
-            expected = reference_scores(original, cands, refs)
-            assert expected[2].abs().min() > 1e-3
-            assert_equal(own_scorer(path, num_layers=2, **COMPAT).score(cands, refs), expected)
-            assert all(part.tolist() == [0, 0] for part in own_scorer(path, num_layers=2).score(cands, refs))
+    original = reference_scorer(path, num_layers=2)
+    restore_empty_texts(original, [original._tokenizer.eos_token_id])
+    cands, refs = ["", "It is Paris"], ["It is Paris", ""]
+    expected = reference_scores(original, cands, refs)
+    assert expected[2].abs().min() > 1e-3
+    assert_equal(own_scorer(path, num_layers=2, **COMPAT).score(cands, refs), expected)
+    assert all(part.tolist() == [0, 0] for part in own_scorer(path, num_layers=2).score(cands, refs))
 
 
-def test_special_tokens_have_no_weight(make_base: Callable[..., Path], subtests: pytest.Subtests) -> None:
+@one_special_token
+def test_special_tokens_have_no_weight(path: Path) -> None:
     """bert-score knows of two, and T5's </s> is neither."""
     cands, refs = ["The capital is Paris.", "London it was"], ["It is Berlin", "Paris is the capital of France."]
-    for architecture in ["t5", "mt5", "pegasus"]:
-        with subtests.test(architecture=architecture):
-            path = make_base(architecture)
-            original = reference_scorer(path, num_layers=2)
-            with_end = reference_scores(original, cands, refs)
-            original._idf, original._idf_dict = True, defaultdict(lambda: 1.0, {original._tokenizer.eos_token_id: 0.0})
-            without = reference_scores(original, cands, refs)
-            assert (with_end[2] - without[2]).abs().max() > 1e-3
-            assert_equal(own_scorer(path, num_layers=2, **COMPAT).score(cands, refs), with_end)
-            assert_equal(own_scorer(path, num_layers=2).score(cands, refs), without)
+    original = reference_scorer(path, num_layers=2)
+    with_end = reference_scores(original, cands, refs)
+    original._idf, original._idf_dict = True, defaultdict(lambda: 1.0, {original._tokenizer.eos_token_id: 0.0})
+    without = reference_scores(original, cands, refs)
+    assert (with_end[2] - without[2]).abs().max() > 1e-3
+    assert_equal(own_scorer(path, num_layers=2, **COMPAT).score(cands, refs), with_end)
+    assert_equal(own_scorer(path, num_layers=2).score(cands, refs), without)
 
 
 def test_a_word_at_the_start_is_a_word_for_roberta(make_base: Callable[..., Path], tmp_path: Path) -> None:

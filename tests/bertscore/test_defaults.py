@@ -12,7 +12,7 @@ from types import ModuleType
 
 import numpy as np
 import pytest
-from base_encoders import LAYERS, quietly
+from base_encoders import quietly
 
 from bert_judge import BERTScorer
 from bert_judge.bertscore.defaults import choose_layer, default_model, find_baseline, read_baseline
@@ -58,7 +58,9 @@ def test_every_best_layer_is_that_of_bert_score(make_model: Callable[..., None])
         assert (result.number, result.chosen) == (layer, "bert-score"), name
 
 
-def test_every_baseline_is_that_of_bert_score(make_model: Callable[..., None]) -> None:
+def test_every_baseline_is_that_of_bert_score_and_every_such_language_has_a_model(
+    make_model: Callable[..., None],
+) -> None:
     for path in baseline_files():
         folder = next(parent for parent in path.parents if parent.parent.name == "rescale_baseline")
         model = str(path.relative_to(folder).with_suffix(""))
@@ -69,14 +71,6 @@ def test_every_baseline_is_that_of_bert_score(make_model: Callable[..., None]) -
         assert result.source == f"bert-score/{folder.name}"
         assert np.array_equal(np.array(result.rows, np.float32), np.array(rows, np.float32)), path
 
-
-def test_default_models_are_those_of_bert_score(subtests: pytest.Subtests) -> None:
-    for lang in ["en", "EN", "zh", "tr", "en-sci", "de", "sw", "fr"]:
-        with subtests.test(lang=lang):
-            assert default_model(lang) == reference().lang2model[lang.lower()]
-
-
-def test_every_language_with_a_baseline_has_one_for_its_model(make_model: Callable[..., None]) -> None:
     languages = {path.parents[0].name for path in baseline_files() if path.parents[1].name == "rescale_baseline"}
     assert {"en", "zh", "de"} <= languages
     for lang in languages:
@@ -84,7 +78,10 @@ def test_every_language_with_a_baseline_has_one_for_its_model(make_model: Callab
         assert find_baseline(default_model(lang), lang, None).rows
 
 
-def test_no_language_is_the_starter_and_an_unknown_one_is_an_error() -> None:
+def test_default_models_are_those_of_bert_score(subtests: pytest.Subtests) -> None:
+    for lang in ["en", "EN", "zh", "tr", "en-sci", "de", "sw", "fr"]:
+        with subtests.test(lang=lang):
+            assert default_model(lang) == reference().lang2model[lang.lower()]
     assert default_model(None) == "starter"
     with pytest.raises(InputError, match=r"^there is no model for the language 'xx'; name a model, or .* en, zh, de"):
         default_model("xx")
@@ -108,15 +105,11 @@ def test_names_are_known_by_their_last_part(make_model: Callable[..., None], sub
 
 def test_a_folder_is_known_by_its_name(make_model: Callable[..., None], tmp_path: Path) -> None:
     make_model("roberta-large", 24)
-    assert choose_layer(str(tmp_path / "roberta-large"), None).number == 17
+    for name in ("roberta-large", "roberta-large/"):
+        assert choose_layer(f"{tmp_path}/{name}", None).number == 17
     assert find_baseline(str(tmp_path / "roberta-large"), "en", None).source == "bert-score/en"
     make_model("roberta-large", 12)  # another model of that name: there is no layer 17
     assert choose_layer(str(tmp_path / "roberta-large"), None).chosen == "rule"
-
-
-def test_a_slash_at_the_end_of_a_folder_changes_nothing(make_model: Callable[..., None], tmp_path: Path) -> None:
-    make_model("roberta-large", 24)
-    assert choose_layer(f"{tmp_path}/roberta-large/", None).number == 17
 
 
 def test_an_unknown_model_is_read_at_three_quarters(make_model: Callable[..., None], subtests: pytest.Subtests) -> None:
@@ -125,12 +118,6 @@ def test_an_unknown_model_is_read_at_three_quarters(make_model: Callable[..., No
             make_model("mine", layers)
             result = choose_layer("mine", None)
             assert (result.number, result.chosen) == (rule, "rule")
-
-
-def test_a_layer_that_is_not_there_is_an_error(make_base: Callable[..., Path], refused: Refused) -> None:
-    for number in [-1, LAYERS + 1, 100]:
-        with refused(match=rf"^num_layers is {number}, but \S+ has layers 0 \(the embeddings\) to 3\.$"):
-            BERTScorer(str(make_base("bert")), number)
 
 
 def test_the_starter_has_its_own_layer_and_baseline() -> None:
@@ -149,7 +136,7 @@ def own_model(make_base: Callable[..., Path], tmp_path: Path) -> Path:
     return Path(shutil.copytree(make_base("bert"), tmp_path / "own"))
 
 
-def test_a_model_brings_its_own_figures(own_model: Path) -> None:
+def test_a_model_brings_its_own_figures_of_layers_that_are_there(own_model: Path) -> None:
     rows = [[0.1, 0.2, 0.3], [0.2, 0.3, 0.4], [0.3, 0.4, 0.5], [0.4, 0.5, 0.6]]
     (own_model / "bertscore.json").write_text(json.dumps({"num_layers": 2, "baseline": rows}))
     plain = BERTScorer(str(own_model), dtype="float32", runtime="torch")
@@ -159,6 +146,15 @@ def test_a_model_brings_its_own_figures(own_model: Path) -> None:
     pair = ["It was Paris"], ["London it was"]
     for raw, result, mean in zip(plain.score(*pair), rescaled.score(*pair), rows[2], strict=True):
         assert result.item() == pytest.approx((raw.item() - mean) / (1 - mean), abs=1e-6)
+
+    (own_model / "bertscore.json").write_text('{"num_layers": 9, "baseline": []}')
+    with pytest.raises(InputError, match="num_layers is 9"):
+        BERTScorer(str(own_model))
+    (own_model / "bertscore.json").write_text('{"num_layers": 2, "baseline": [[0.1, 0.1, 0.1]]}')
+    with pytest.raises(InputError, match=r"but layer 2 is read; make a baseline .* `bert-judge bertscore`\.$"):
+        BERTScorer(str(own_model), rescale_with_baseline=True)
+    with pytest.raises(InputError, match="layer 3 is read"):
+        BERTScorer(str(own_model), rescale_with_baseline=True, all_layers=True)
 
 
 def test_broken_figures_of_a_model_are_an_error(own_model: Path, refused: Refused) -> None:
@@ -177,18 +173,7 @@ def test_broken_figures_of_a_model_are_an_error(own_model: Path, refused: Refuse
             BERTScorer(str(own_model))
 
 
-def test_a_layer_of_its_own_figures_must_be_there(own_model: Path) -> None:
-    (own_model / "bertscore.json").write_text('{"num_layers": 9, "baseline": []}')
-    with pytest.raises(InputError, match="num_layers is 9"):
-        BERTScorer(str(own_model))
-    (own_model / "bertscore.json").write_text('{"num_layers": 2, "baseline": [[0.1, 0.1, 0.1]]}')
-    with pytest.raises(InputError, match=r"but layer 2 is read; make a baseline .* `bert-judge bertscore`\.$"):
-        BERTScorer(str(own_model), rescale_with_baseline=True)
-    with pytest.raises(InputError, match="layer 3 is read"):
-        BERTScorer(str(own_model), rescale_with_baseline=True, all_layers=True)
-
-
-def test_a_missing_baseline_is_an_error(make_model: Callable[..., None], refused: Refused) -> None:
+def test_the_language_of_a_baseline_counts(make_model: Callable[..., None], refused: Refused) -> None:
     for model, lang, message in [
         ("roberta-large", None, r"^roberta-large has rescaling baselines for .*en.*, but no language was given"),
         ("roberta-large", "de", r"^roberta-large has rescaling baselines for .*en.*, but none for 'de'"),
@@ -199,29 +184,24 @@ def test_a_missing_baseline_is_an_error(make_model: Callable[..., None], refused
         with refused(match=message, model=model, lang=lang):
             find_baseline(model, lang, None)
 
-
-def test_the_language_of_a_baseline_counts(make_model: Callable[..., None]) -> None:
     name = "bert-base-multilingual-cased"
     make_model(name)
     german, french, shouted = (find_baseline(name, lang, None) for lang in ("de", "fr", "DE"))
     assert german.rows == shouted.rows != french.rows
 
 
-def test_a_baseline_file_wins(tmp_path: Path) -> None:
+def test_a_baseline_file_wins_and_may_be_one_of_bert_score(tmp_path: Path) -> None:
     path = tmp_path / "own.csv"
     path.write_text("LAYER,P,R,F\n0,0.1,0.2,0.3\n1,0.4,0.5,0.6\n")
     result = find_baseline("starter", "en", str(path))
     assert result.rows == [[0.1, 0.2, 0.3], [0.4, 0.5, 0.6]]
     assert result.of(1, 2).tolist() == [pytest.approx([0.4, 0.5, 0.6])]
     assert result.of(None, 2).shape == (2, 3)
-
-
-def test_bert_scores_own_files_can_be_read() -> None:
     path = next(path for path in baseline_files() if path.stem == "roberta-large")
     assert len(read_baseline(path).rows) == 25
 
 
-def test_a_broken_baseline_file_is_an_error(tmp_path: Path, refused: Refused) -> None:
+def test_a_baseline_file_that_is_broken_missing_or_no_text_is_an_error(tmp_path: Path, refused: Refused) -> None:
     for content, reason in [
         ("", "its first line is ''"),
         ("0,0.1,0.2,0.3\n", "its first line is '0,0.1,0.2,0.3'"),
@@ -239,9 +219,6 @@ def test_a_broken_baseline_file_is_an_error(tmp_path: Path, refused: Refused) ->
         path.write_text(content)
         with refused(reason, match=r"own\.csv", content=content):
             BERTScorer("starter", baseline_path=str(path), rescale_with_baseline=True, num_layers=0)
-
-
-def test_a_baseline_file_that_is_missing_or_no_text_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(
         InputError, match=r"^the baseline file \S+gone\.csv can't be read \(No such file or directory\)"
     ):

@@ -6,6 +6,7 @@ import json
 import math
 from collections import defaultdict
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -40,9 +41,6 @@ def test_documents_are_counted() -> None:
     assert (idf.documents, dict(idf.counts)) == (3, {1: 2, 2: 3, 3: 1, 4: 1})
     expected = [math.log(4 / 1), math.log(4 / 3), math.log(4 / 4), math.log(4 / 2), math.log(4 / 2), math.log(4 / 1)]
     assert idf.weights(6).tolist() == pytest.approx(expected)
-
-
-def test_nothing_counted_weighs_all_alike() -> None:
     idf = Idf.count([], "hash")
     assert idf.documents == 0
     assert idf.weights(3).tolist() == [0, 0, 0]
@@ -97,7 +95,9 @@ def test_the_function_counts_its_references(make_base: Callable[..., Path]) -> N
     assert (weighted[2] - scores[2]).abs().max() > 1e-3
 
 
-def test_a_dictionary_is_that_of_bert_score(make_base: Callable[..., Path]) -> None:
+def test_a_dictionary_is_that_of_bert_score_and_may_be_of_numpy(
+    make_base: Callable[..., Path], plain: BERTScorer
+) -> None:
     path = str(make_base("bert"))
     weights = defaultdict(lambda: 0.5, {token: 0.1 * (token % 7) for token in range(2, 400, 3)})
     with quietly():
@@ -107,8 +107,15 @@ def test_a_dictionary_is_that_of_bert_score(make_base: Callable[..., Path]) -> N
     compat = own_scorer(path, num_layers=2, idf=weights, compat="bert_score", batch_size=1)
     assert_equal(compat.score(CANDIDATES, REFERENCES), expected)
 
+    weights = {token: 0.1 * (token % 7) for token in range(2, 400, 3)}
+    typed = {np.int64(token): np.float32(weight) for token, weight in weights.items()}
+    path = make_base("bert")
+    scores = own_scorer(path, num_layers=2, idf=weights).score(CANDIDATES, REFERENCES)
+    assert_equal(own_scorer(path, num_layers=2, idf=typed).score(CANDIDATES, REFERENCES), scores, 1e-6)
+    assert (scores[2] - plain.score(CANDIDATES, REFERENCES)[2]).abs().max() > 1e-3
 
-def test_a_file_keeps_the_weights(make_base: Callable[..., Path], tmp_path: Path) -> None:
+
+def test_a_file_keeps_the_weights_of_its_tokenizer(make_base: Callable[..., Path], tmp_path: Path) -> None:
     path, file = make_base("bert"), tmp_path / "idf.json"
     counted = own_scorer(path, num_layers=2, idf=SENTENCES)
     counted.save_idf(file)
@@ -121,10 +128,6 @@ def test_a_file_keeps_the_weights(make_base: Callable[..., Path], tmp_path: Path
     assert (tmp_path / "again.json").read_bytes() == file.read_bytes()
     for layer in (0, 2):  # another layer has the same tokens
         own_scorer(path, num_layers=layer).load_idf(file)
-
-
-def test_a_file_is_of_its_tokenizer(make_base: Callable[..., Path], tmp_path: Path) -> None:
-    own_scorer(make_base("bert"), num_layers=2, idf=SENTENCES).save_idf(tmp_path / "idf.json")
     with pytest.raises(InputError, match=r"idf\.json was counted with another tokenizer \(\w+, this model's is \w+\);"):
         own_scorer(make_base("roberta"), num_layers=2).load_idf(tmp_path / "idf.json")
 
@@ -141,27 +144,17 @@ def test_what_is_no_idf_file_is_said(plain: BERTScorer, tmp_path: Path, refused:
         with refused("idf.json is not an idf file (documents, tokenizer and counts were expected)", content=content):
             plain.load_idf(tmp_path / "idf.json")
 
-
-def test_counts_that_cannot_be_are_said(plain: BERTScorer, tmp_path: Path, refused: Refused) -> None:
-    """A token below 0; one that occurs less than never, or never, or in more documents than there are."""
     plain.compute_idf(SENTENCES)
     plain.save_idf(tmp_path / "saved.json")
     saved = json.loads((tmp_path / "saved.json").read_text())
+    # A token below 0; one that occurs less than never, or never, or in more documents than there are.
     for counts in [{"-1": 1}, {"5": -1}, {"5": 0}, {"5": 9}]:
         (tmp_path / "idf.json").write_text(json.dumps(saved | {"documents": 3, "counts": counts}))
         with refused(match=r"idf\.json is not an idf file .*: a token is in no document, or in more", counts=counts):
             plain.load_idf(tmp_path / "idf.json")
 
 
-def test_files_that_cannot_be_opened_are_said(make_base: Callable[..., Path], tmp_path: Path) -> None:
-    counted = own_scorer(make_base("bert"), num_layers=2, idf=SENTENCES)
-    with pytest.raises(OutputError, match=r"^the idf file \S+idf\.json can't be written \(No such file or directory\)"):
-        counted.save_idf(tmp_path / "gone" / "idf.json")
-    with pytest.raises(InputError, match=r"^the idf file \S+idf\.json can't be read \(No such file or directory\)"):
-        counted.load_idf(tmp_path / "idf.json")
-
-
-def test_weights_are_needed(make_base: Callable[..., Path], plain: BERTScorer, tmp_path: Path) -> None:
+def test_weights_and_files_are_needed(make_base: Callable[..., Path], plain: BERTScorer, tmp_path: Path) -> None:
     unfitted = own_scorer(make_base("bert"), num_layers=2, idf=True)
     with pytest.raises(InputError, match=r"^the idf weights are not counted; give idf_sents, or call compute_idf or"):
         unfitted.score(["a"], ["b"])
@@ -173,6 +166,11 @@ def test_weights_are_needed(make_base: Callable[..., Path], plain: BERTScorer, t
             InputError, match=r"^the scorer has no idf weights that were counted; call compute_idf first"
         ):
             scorer.save_idf(tmp_path / "idf.json")
+    counted = own_scorer(make_base("bert"), num_layers=2, idf=SENTENCES)
+    with pytest.raises(OutputError, match=r"^the idf file \S+idf\.json can't be written \(No such file or directory\)"):
+        counted.save_idf(tmp_path / "gone" / "idf.json")
+    with pytest.raises(InputError, match=r"^the idf file \S+idf\.json can't be read \(No such file or directory\)"):
+        counted.load_idf(tmp_path / "idf.json")
 
 
 def test_new_weights_replace_the_old_and_say_so(make_base: Callable[..., Path], plain: BERTScorer) -> None:
@@ -194,14 +192,11 @@ def test_the_signature_tells_weights_apart(make_base: Callable[..., Path], plain
     assert shuffled.signature == signatures[0]
 
 
-@pytest.mark.parametrize("weight", [math.nan, math.inf, -math.inf])
-def test_weights_are_numbers(make_base: Callable[..., Path], weight: float) -> None:
-    for idf in ({5: weight}, defaultdict(lambda: weight, {5: 1.0})):
+def test_weights_are_numbers_and_sentences_texts(make_base: Callable[..., Path], plain: BERTScorer) -> None:
+    by_default = [defaultdict(partial(float, text), {5: 1.0}) for text in ("nan", "inf", "-inf")]
+    for idf in ({5: math.nan}, {5: math.inf}, {5: -math.inf}, *by_default):
         with pytest.raises(InputError, match=r"^the idf dictionary holds a weight that is not a finite number\.$"):
             own_scorer(make_base("bert"), num_layers=2, idf=idf)
-
-
-def test_sentences_are_texts(make_base: Callable[..., Path], plain: BERTScorer) -> None:
     with pytest.raises(InputError, match=r"^the sentences for idf are one text; a list of texts was expected\.$"):
         own_scorer(make_base("bert"), num_layers=2, idf="Paris is the capital")
     with pytest.raises(InputError, match="one text; a list of texts was expected"):
@@ -219,12 +214,3 @@ def test_special_tokens_count_in_no_document(make_base: Callable[..., Path], tmp
     counts = json.loads((tmp_path / "idf.json").read_text())["counts"]
     assert str(load_tokenizer(path).token_to_id("</s>")) not in counts
     assert max(counts.values()) == 3
-
-
-def test_ids_of_numpy_are_ids(make_base: Callable[..., Path], plain: BERTScorer) -> None:
-    weights = {token: 0.1 * (token % 7) for token in range(2, 400, 3)}
-    typed = {np.int64(token): np.float32(weight) for token, weight in weights.items()}
-    path = make_base("bert")
-    scores = own_scorer(path, num_layers=2, idf=weights).score(CANDIDATES, REFERENCES)
-    assert_equal(own_scorer(path, num_layers=2, idf=typed).score(CANDIDATES, REFERENCES), scores, 1e-6)
-    assert (scores[2] - plain.score(CANDIDATES, REFERENCES)[2]).abs().max() > 1e-3

@@ -8,9 +8,11 @@ from collections.abc import Callable
 from dataclasses import fields
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from matplotlib import pyplot
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from bert_judge.bertscore import BERTScorer
@@ -78,33 +80,23 @@ def recomputed(shown: Alignment) -> list[float]:
     return [(score - base) / (1 - base) for score, base in zip(scores, bases, strict=True)]
 
 
-def test_the_scores_follow_from_what_is_shown(baseline: Path, scorers: dict, subtests: pytest.Subtests):
-    for texts, kind in product(
-        [SHORT, LONG, ODD, SHORT[::-1], ("same words", "same words")], ["plain", "idf", "rescaled", "compat"]
-    ):
+def test_the_scores_follow_from_what_is_shown(baseline: Path, subtests: pytest.Subtests):
+    kinds: dict[str, dict[str, Any]] = {
+        "plain": {},
+        "idf": {"idf_sents": [*SHORT, *LONG, "The end."]},
+        "rescaled": {"rescale_with_baseline": True, "baseline_path": str(baseline)},
+        "compat": {"compat": "bert_score"},
+    }
+    scorers = {kind: BERTScorer(dtype="float32", runtime="torch", **options) for kind, options in kinds.items()}
+    for texts, kind in product([SHORT, LONG, ODD, SHORT[::-1], ("same words", "same words")], kinds):
         with subtests.test(texts=texts, kind=kind):
-            if kind not in scorers:
-                more = {
-                    "plain": {},
-                    "idf": {"idf_sents": [*SHORT, *LONG, "The end."]},
-                    "rescaled": {"rescale_with_baseline": True, "baseline_path": str(baseline)},
-                    "compat": {"compat": "bert_score"},
-                }
-                scorers[kind] = BERTScorer(dtype="float32", runtime="torch", **more[kind])
             shown = scorers[kind].align(*texts)
             scores = [shown.precision, shown.recall, shown.f1]
             assert recomputed(shown) == pytest.approx(scores, abs=1e-5)
-            assert [part.item() for part in scorers[kind].score(*([text] for text in texts))] == pytest.approx(
-                scores, abs=1e-5
-            )
+            alone = scorers[kind].score([texts[0]], [texts[1]])
+            assert [part.item() for part in alone] == pytest.approx(scores, abs=1e-5)
             assert (shown.baseline is not None) == (kind == "rescaled")
             assert shown.signature == scorers[kind].signature
-
-
-@pytest.fixture(scope="module")
-def scorers() -> dict:
-    """Scorers that were made already."""
-    return {}
 
 
 @pytest.mark.parametrize("name", ["short", "long", "odd"])
@@ -133,7 +125,7 @@ def test_a_special_token_is_shown_where_it_wins(scorer: BERTScorer, short: Align
     assert [same.precision, same.recall, same.f1] == pytest.approx([1, 1, 1], abs=1e-5)
 
 
-def test_idf_weights_are_shown(scorers: dict, scorer: BERTScorer):
+def test_idf_weights_are_shown(scorer: BERTScorer):
     weighed = BERTScorer(dtype="float32", runtime="torch", idf_sents=["the end.", "the beginning.", "the word paris."])
     (the, paris, dot), equal = weighed.align("the paris.", "paris").candidate.weights[:3], 1 / 3
     assert paris > equal > the == dot == 0  # the and . are in every sentence
@@ -151,9 +143,7 @@ def test_tokens_read_as_the_text_does(architecture: str, make_judge: Callable[..
     words = "".join(f" {token}".replace(f" {CONTINUED}", "") for token in tokens).lower()
     for word in ("hesitating", "between", "antworten", "977", "capitals"):
         assert word in words.split()  # its pieces are marked as going on with it
-    rocket = {"roberta": "\U0001f680" * 4}.get(
-        architecture, "<unk>"
-    )  # a token for each byte, all read as the character
+    rocket = "\U0001f680" * 4 if architecture == "roberta" else "<unk>"  # each byte's token is read as the character
     assert words.replace(" ", "").replace("␣", "") == text.lower().replace(" ", "").replace("\U0001f680", rocket)
     assert any(token.startswith(CONTINUED) for token in tokens)
 
@@ -166,27 +156,21 @@ def decode_as_sentencepiece(model: Path) -> None:
     path.write_text(json.dumps(settings), encoding="utf-8")
 
 
-def test_a_tokenizer_without_decoder_shows_no_marks_of_its_own(make_judge: Callable[..., Path]):
+def test_marks_of_a_tokenizer_control_characters_and_cuts(make_judge: Callable[..., Path]):
     shown = BERTScorer(str(make_judge("xlm-roberta")), 1, runtime="torch").align("Paris or London", "Paris")
     assert "\u2581" not in "".join(shown.candidate.tokens)
-
-
-def test_control_characters_are_escaped(make_judge: Callable[..., Path]):
     scorer = BERTScorer(str(make_judge("roberta")), 1, runtime="torch")
     tokens = "".join(scorer.align("a\u202eb\tc\x07d", "x").candidate.tokens)
     assert tokens.isprintable()
     assert "\\x07" in tokens
     assert "\\u202e" in tokens
-
-
-def test_truncation_is_said(make_judge: Callable[..., Path]):
     scorer = BERTScorer(str(make_judge("bert")), 1, runtime="torch", max_tokens=8)
     shown = scorer.align("Paris and London and Berlin and Moscow", "Paris")
     assert shown.truncated.keys() == {"candidate"}
     assert f"candidate cut by {shown.truncated['candidate']} characters" in shown.remarks
 
 
-def test_texts_without_tokens_are_refused(scorer: BERTScorer, refused: Refused):
+def test_what_cannot_be_aligned_is_refused(scorer: BERTScorer, refused: Refused, make_judge: Callable[..., Path]):
     for candidate, reference, message in [
         ("", "x", "the candidate is '', which has no tokens"),
         ("x", " \n", "the reference is ' .n', which has no tokens"),
@@ -194,17 +178,14 @@ def test_texts_without_tokens_are_refused(scorer: BERTScorer, refused: Refused):
     ]:
         with refused(match=message):
             scorer.align(candidate, reference)
-
-
-def test_scorers_that_cannot_align_say_so(make_judge: Callable[..., Path]):
     model = str(make_judge("bert"))
-    with pytest.raises(InputError, match="all layers, but an alignment shows one"):
-        BERTScorer(model, 1, all_layers=True, runtime="torch").align("a", "b")
-    with pytest.raises(InputError, match="idf weights are not counted"):
-        BERTScorer(model, 1, idf=True, runtime="torch").align("a", "b")
-    unweighed = BERTScorer(model, 1, idf={0: 0.0}, compat="bert_score", runtime="torch")
-    with pytest.raises(InputError, match="all have the weight 0"):
-        unweighed.align("a", "b")
+    for options, message in [
+        ({"all_layers": True}, "all layers, but an alignment shows one"),
+        ({"idf": True}, "idf weights are not counted"),
+        ({"idf": {0: 0.0}, "compat": "bert_score"}, "all have the weight 0"),
+    ]:
+        with refused(message, options=options):
+            BERTScorer(model, 1, runtime="torch", **options).align("a", "b")
 
 
 def test_the_data_are_json(short: Alignment):
@@ -222,9 +203,8 @@ def test_the_figure_marks_the_matches(short: Alignment):
     assert cells == [(match, row) for row, match in enumerate(short.candidate.matches) if match is not None]
     cells = [tuple(round(place) for place in offset) for offset in columns.get_offsets()]
     assert cells == [(column, match) for column, match in enumerate(short.reference.matches)]
-    assert (
-        rows.get_paths()[0].vertices.tolist() != columns.get_paths()[0].vertices.tolist()
-    )  # told apart without colour
+    shapes = [marks.get_paths()[0].vertices.tolist() for marks in (rows, columns)]
+    assert shapes[0] != shapes[1]  # told apart without colour
     assert figure.texts[0].get_text() == f"P {short.precision:.3f}   R {short.recall:.3f}   F1 {short.f1:.3f}"
     bars = [[bar.get_width() for bar in figure.axes[1].patches], [bar.get_height() for bar in figure.axes[2].patches]]
     assert bars == [pytest.approx(short.candidate.weights), pytest.approx(short.reference.weights)]
@@ -242,12 +222,6 @@ def test_the_figure_fits_its_tokens(short: Alignment, long: Alignment):
         for box in (label.get_window_extent() for label in labels):
             assert edge.x0 <= box.x0 < box.x1 <= edge.x1
             assert edge.y0 <= box.y0 < box.y1 <= edge.y1
-
-
-def test_pyplot_does_not_know_the_figure(short: Alignment):
-    from matplotlib import pyplot
-
-    draw(short)
     assert pyplot.get_fignums() == []
 
 
@@ -259,13 +233,7 @@ def test_any_text_can_be_drawn(scorer: BERTScorer, tmp_path: Path, subtests: pyt
 
 
 @pytest.mark.parametrize(
-    ("name", "start"),
-    [
-        ("a.png", b"\x89PNG"),
-        ("a.SVG", b"<?xml"),
-        ("a.pdf", b"%PDF"),
-        ("a.json", b'{"candidate"'),
-    ],
+    ("name", "start"), [("a.png", b"\x89PNG"), ("a.SVG", b"<?xml"), ("a.pdf", b"%PDF"), ("a.json", b'{"candidate"')]
 )
 def test_files_are_what_their_names_say(short: Alignment, tmp_path: Path, name: str, start: bytes):
     path = tmp_path / name

@@ -189,8 +189,6 @@ def test_each_distinct_text_is_embedded_once(make_base: Callable[..., Path], mon
     scorer.score(["Paris", "London"], ["It is new", "Berlin"])
     assert sum(rows) == 4
 
-
-def test_what_is_remembered_is_bounded(make_base: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:
     forgetful = own_scorer(make_base("roberta"), num_layers=2, memory=0)
     rows = record_rows(monkeypatch, forgetful)
     for _ in range(2):
@@ -252,9 +250,6 @@ def test_what_score_gives(make_scorer: Callable[..., BERTScorer], capsys: pytest
     assert_equal(loud, scores, 0)
     assert "pairs/sec" in capsys.readouterr().err
     assert [tuple(part.shape) for part in scorer.score([], [])] == [(0,)] * 3
-
-
-def test_what_score_gives_for_all_layers(make_scorer: Callable[..., BERTScorer]) -> None:
     scorer = make_scorer("roberta", all_layers=True)
     assert [tuple(part.shape) for part in scorer.score(["Paris", "x"], ["London", "y"])] == [(4, 2)] * 3
     assert [tuple(part.shape) for part in scorer.score([], [])] == [(4, 0)] * 3

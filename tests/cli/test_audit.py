@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from bert_judge.cli.audit import GATE_MISSED, main
-from bert_judge.errors import InputError, OutputError
-from conftest import Refused
+from bert_judge.cli.audit import GATE_MISSED
+from conftest import Command
 from json_lines import read_rows, write_rows
 
 CONTAINMENT = ["--judge_type", "RegexJudge", "--pattern", "none", "--metric", "containment"]
@@ -24,14 +24,8 @@ ROWS = [
 
 
 @pytest.fixture
-def audit(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
-    """Runs the command; gives its exit status, output and error output."""
-
-    def run(*arguments: object) -> tuple[int, str, str]:
-        status = main([*map(str, arguments)])
-        return status, *capsys.readouterr()
-
-    return run
+def audit(command: Command) -> Command:
+    return partial(command, "audit")
 
 
 def test_the_starter_prints_and_writes_what_it_found(audit):
@@ -109,30 +103,15 @@ def test_flags_may_stand_in_a_file(audit):
     assert "\ncase" not in out
 
 
-def test_what_is_refused_before_a_judge_is_asked(audit, refused: Refused):
-    Path("rows.jsonl").write_text(json.dumps(ROWS[0]) + "\n", encoding="utf-8")
-    for arguments, error, sentence in [
-        (["--families", "negatd"], InputError, "did you mean negated"),
-        (["--max_accept", "2"], InputError, "max_accept is 2.0; a rate between 0 and 1"),
-        (["--data", "rows.jsonl", "--map", "label="], InputError, "no row has a label"),
-        (["--data", "none.jsonl"], InputError, "none.jsonl"),
-        (["--output_dir", "rows.jsonl"], OutputError, "is a file"),
-        (["--judge_type", "RegexJudg"], InputError, "did you mean RegexJudge"),
+def test_what_is_refused_before_a_judge_is_asked(complaint: Callable[..., str], subtests: pytest.Subtests):
+    write_rows("rows.jsonl", ROWS[:1])
+    for arguments, sentence in [
+        (["--families", "negatd"], "did you mean negated"),
+        (["--max_accept", "2"], "max_accept is 2.0; a rate between 0 and 1"),
+        (["--data", "rows.jsonl", "--map", "label="], "no row has a label"),
+        (["--data", "none.jsonl"], "none.jsonl"),
+        (["--output_dir", "rows.jsonl"], "is a file"),
+        (["--judge_type", "RegexJudg"], "did you mean RegexJudge"),
     ]:
-        with refused(match=sentence, error=error, arguments=arguments):
-            audit(*arguments)
-
-
-def test_a_wrong_number_of_items_is_wrong_usage(audit, capsys: pytest.CaptureFixture[str]):
-    with pytest.raises(SystemExit) as end:
-        audit("--items", "0")
-    assert end.value.code == 2
-    assert "--items is 0" in capsys.readouterr().err
-
-
-def test_help_has_examples(audit, capsys: pytest.CaptureFixture[str]):
-    with pytest.raises(SystemExit):
-        audit("--help")
-    out = capsys.readouterr().out
-    assert "--max_accept" in out
-    assert "bert-judge audit --data labelled.jsonl" in out
+        with subtests.test(arguments=arguments):
+            assert sentence in complaint("audit", *arguments)

@@ -89,6 +89,8 @@ def test_texts_in_place_of_files(capsys: pytest.CaptureFixture[str]) -> None:
     assert (status, out) == (0, expected)
     assert err == "note: 'London' and 'Paris' are not files: compared as texts.\n"
     assert main(["bertscore", "-r", "x " * 9000, "-c", "x"]) == 0
+    _, out, _ = run("bertscore --texts -r cat -c cat --dtype float32", capsys)
+    assert out[0].endswith("P: 1.000000 R: 1.000000 F1: 1.000000")
 
 
 def test_rows_of_json_and_objects_out(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -106,11 +108,6 @@ def test_rows_of_json_and_objects_out(capsys: pytest.CaptureFixture[str], monkey
     assert json.loads(out[0])["bertscore_f1"] == pytest.approx(wanted[0], abs=5e-3)
     _, out, _ = run("bertscore -r r.txt -c c.txt --json", capsys)
     assert json.loads(out[0])["bertscore_f1"] == pytest.approx(sum(wanted) / 3, abs=1e-5)
-
-
-def test_two_texts(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["bertscore", "--texts", "-r", "The cat sat.", "-c", "The cat sat.", "--dtype", "float32"]) == 0
-    assert capsys.readouterr().out.endswith("P: 1.000000 R: 1.000000 F1: 1.000000\n")
 
 
 def test_idf_is_kept_in_a_file(capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from bert_judge.cli import evaluate, score
+from bert_judge.cli import score
 from bert_judge.cli.cascade import main
 from bert_judge.errors import BertJudgeError, ModelError
 from bert_judge.judges.cascade import Cascade
@@ -23,13 +22,8 @@ from scripted_endpoint import Answer, endpoint
 
 pytestmark = pytest.mark.usefixtures("folder")
 CASCADE = [
-    "--judge_type",
-    "bert_judge.judges.cascade:Cascade",
-    "--model_path",
-    "cascade.json",
-    "--trust_remote_code",
-    "--output_dir",
-    "out",
+    *"--judge_type bert_judge.judges.cascade:Cascade --model_path cascade.json".split(),
+    *"--trust_remote_code --output_dir out".split(),
 ]
 TOWNS = "Paris Rome Berlin Madrid Vienna Lisbon Athens Dublin Oslo Prague".split()
 
@@ -42,17 +36,6 @@ class Oracle(EndpointJudge):
 
     def verdict(self, number: int, sample: Sample) -> Verdict:
         return Verdict(1.0, 1) if "!" not in sample.candidate else Verdict(0.0, 0)
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
-    """Runs a command; gives its output."""
-
-    def command(main: Callable[[list[str]], int], *arguments: object) -> str:
-        assert main([str(each) for each in arguments]) == 0
-        return capsys.readouterr().out
-
-    return command
 
 
 def write(name: str, count: int, seed: int, labels: bool = True) -> str:
@@ -79,9 +62,9 @@ def stages(*names: str) -> list[str]:
     return ["--judge", ",".join(names), "--calibration", "labelled.jsonl"]
 
 
-def test_calibrate_and_score(run) -> None:
+def test_calibrate_and_score(printed) -> None:
     write("labelled.jsonl", 500, 1)
-    said = run(main, *stages("exact_match", "containment", "test_cascade:Oracle"), "-o", "cascade.json")
+    said = printed("cascade", *stages("exact_match", "containment", "test_cascade:Oracle"), "-o", "cascade.json")
     lines = [" ".join(line.split()) for line in said.splitlines()]
     assert lines[0].startswith("calibrated on 500 labelled rows to 500 questions in labelled.jsonl; ")
     assert "promise: at least 95% of the rows decided before the last stage agree with human labels," in lines
@@ -93,7 +76,7 @@ def test_calibrate_and_score(run) -> None:
     assert [stage["name"] for stage in plan["stages"]] == ["exact_match", "containment", "Oracle"]
     assert plan["stages"][1]["high"]["at_least"] >= 0.95
 
-    out = run(score.main, write("answers.jsonl", 200, 2), *CASCADE)
+    out = printed("score", write("answers.jsonl", 200, 2), *CASCADE)
     table = {line.split()[0]: line.split() for line in out.splitlines() if line.split()}
     verdicts = read_rows("out/verdicts.jsonl")
     early = sum("It is" in v["candidate"] and v["references"][0] in v["candidate"] for v in verdicts)
@@ -104,71 +87,55 @@ def test_calibrate_and_score(run) -> None:
     assert f"{early} of 200 rows ({early / 200:.1%}) never reached Oracle; alone it would have taken about" in out
     assert "note:" not in out
     assert {v["explanation"] for v in verdicts} == {"decided by containment", "decided by Oracle"}
-    again = run(score.main, "answers.jsonl", *CASCADE)
+    again = printed("score", "answers.jsonl", *CASCADE)
     assert "holds this result already" in again
-    assert next(line for line in again.splitlines() if line.startswith("containment")).split()[1:3] == [
-        "200",
-        str(early),
-    ]
+    counted = next(line for line in again.splitlines() if line.startswith("containment"))
+    assert counted.split()[1:3] == ["200", str(early)]
 
 
-def test_the_file_names_the_judge(run) -> None:
+def test_the_file_names_the_judge(printed) -> None:
     write("labelled.jsonl", 300, 1)
-    run(main, *stages("containment", "test_cascade:Oracle"), "--quiet")
+    printed("cascade", *stages("containment", "test_cascade:Oracle"), "--quiet")
     answers = write("answers.jsonl", 60, 2)
-    run(score.main, answers, *CASCADE)
-    out = run(score.main, answers, "--judge", "cascade.json", "--trust_remote_code", "--output_dir", "named")
+    printed("score", answers, *CASCADE)
+    out = printed("score", answers, "--judge", "cascade.json", "--trust_remote_code", "--output_dir", "named")
     assert read_rows("named/verdicts.jsonl") == read_rows("out/verdicts.jsonl")
     assert "never reached Oracle" in out
-    assert (
-        run(
-            score.main,
-            answers,
-            "--judge",
-            "cascade.json,containment",
-            "--trust_remote_code",
-            "--output_dir",
-            "both",
-            "--quiet",
-        )
-        == ""
-    )
+    named = ("--trust_remote_code", "--quiet", "--output_dir")
+    assert printed("score", answers, "--judge", "cascade.json,containment", *named, "both") == ""
     assert {path.name for path in Path("both").iterdir() if path.is_dir()} == {"cascade", "containment"}
-    assert "cascade" in run(
-        evaluate.main, answers, "--judge", "cascade.json", "--figure", "none", "--trust_remote_code"
+    assert "cascade" in printed(
+        "evaluate", answers, "--judge", "cascade.json", "--figure", "none", "--trust_remote_code"
     )
     Path("suite.yaml").write_text("mine: cascade.json\n")
-    assert (
-        run(score.main, answers, "--suite", "suite.yaml", "--trust_remote_code", "--output_dir", "suite", "--quiet")
-        == ""
-    )
+    assert printed("score", answers, "--suite", "suite.yaml", *named, "suite") == ""
     assert JudgeSpec.of("cascade.json").kind is Cascade
 
 
-def test_rows_of_another_kind_are_noticed(run) -> None:
+def test_rows_of_another_kind_are_noticed(printed) -> None:
     write("labelled.jsonl", 400, 1)
-    run(main, *stages("containment", "test_cascade:Oracle"))
+    printed("cascade", *stages("containment", "test_cascade:Oracle"))
     rows = read_rows(write("answers.jsonl", 100, 3))
     write_rows("answers.jsonl", [{**row, "label": 0} for row in rows])
-    out = run(score.main, "answers.jsonl", *CASCADE)
+    out = printed("score", "answers.jsonl", *CASCADE)
     assert "note: 0.0% of the" in out
     assert "were decided early agree, not 95%; the cascade was calibrated on rows of another kind" in out
 
 
-def test_what_no_stage_is_sure_of_stays_undecided(run) -> None:
+def test_what_no_stage_is_sure_of_stays_undecided(printed) -> None:
     write("labelled.jsonl", 400, 1)
-    said = run(main, *stages("containment"), "--abstain", "--target_agreement", 0.9)
+    said = printed("cascade", *stages("containment"), "--abstain", "--target_agreement", 0.9)
     assert "decided before the end: " in said
-    out = run(score.main, write("answers.jsonl", 100, 2, labels=False), *CASCADE)
+    out = printed("score", write("answers.jsonl", 100, 2, labels=False), *CASCADE)
     scores = json.loads(Path("out/scores.json").read_text())
     undecided = scores.count(None)
     assert 0 < undecided < 100
     assert f"undecided: {undecided} of 100 rows ({undecided / 100:.1%}), on which no stage was certain" in out
 
 
-def test_a_stage_that_dies_midway_loses_nothing(run) -> None:
+def test_a_stage_that_dies_midway_loses_nothing(printed) -> None:
     write("labelled.jsonl", 400, 1)
-    run(main, *stages("containment", "test_cascade:Oracle"), "--quiet")
+    printed("cascade", *stages("containment", "test_cascade:Oracle"), "--quiet")
     write("answers.jsonl", 60, 2)
     Path("gone").touch()
     with pytest.raises(ModelError, match="the stage Oracle of the cascade failed: the endpoint is gone"):
@@ -176,25 +143,25 @@ def test_a_stage_that_dies_midway_loses_nothing(run) -> None:
     kept = Path("out/verdicts.jsonl.partial").read_text()
     assert kept.count("decided by Oracle") == 5
     Path("gone").unlink()
-    run(score.main, "answers.jsonl", *CASCADE, "--quiet")
+    printed("score", "answers.jsonl", *CASCADE, "--quiet")
     whole = Path("out/verdicts.jsonl").read_text()
     assert whole.startswith(kept)
     assert whole.count("\n") == 60
 
 
-def test_what_a_paid_stage_cost_is_said_with_a_store_too(run) -> None:
+def test_what_a_paid_stage_cost_is_said_with_a_store_too(printed) -> None:
     write("labelled.jsonl", 400, 1)
     rows = read_rows(write("answers.jsonl", 60, 2, labels=False))
     late = sum(row["reference"] not in row["candidate"] for row in rows)
     with endpoint(lambda prompt, _: Answer(f"Final answer: {'!' not in prompt}")) as server:
         llm = {"judge_type": "LLMJudge", "model_path": "org/m", "backend": "openai", "base_url": server.base_url}
         Path("llm.yaml").write_text(json.dumps({**llm, "store": "off", "price_in": 1, "price_out": 1}))
-        run(main, *stages("containment", "llm.yaml"), "--quiet")
+        printed("cascade", *stages("containment", "llm.yaml"), "--quiet")
         asked = len(server.bodies)
         warm_up({"cascade": Cascade("cascade.json", trust_remote_code=True)})
         assert len(server.bodies) == asked
         for folder, requests in (("first", late), ("second", 0)):
-            out = run(score.main, "answers.jsonl", *CASCADE[:-1], folder, "--store", "kept.sqlite")
+            out = printed("score", "answers.jsonl", *CASCADE[:-1], folder, "--store", "kept.sqlite")
             costs = json.loads(Path(folder, "run.json").read_text())["costs"]
             assert costs["requests"] == costs["stages"][1]["requests"] == requests
             assert [stage["rows"] for stage in costs["stages"]] == ([60, late] if requests else [0, 0])
@@ -205,48 +172,42 @@ def test_what_a_paid_stage_cost_is_said_with_a_store_too(run) -> None:
     assert len(server.bodies) == asked + late
 
 
-def test_agreement_with_the_last_stage(run) -> None:
+def test_what_is_promised_is_said_and_stored(printed) -> None:
     write("labelled.jsonl", 300, 1, labels=False)
-    said = run(main, *stages("containment", "test_cascade:Oracle"), "--agree_with", "last", "--target-agreement", 0.9)
+    named = stages("containment", "test_cascade:Oracle")
+    said = printed("cascade", *named, "--agree_with", "last", "--target-agreement", 0.9)
     assert "agree with Oracle,\n" in said
     assert "people" not in Path("cascade.json").read_text()
 
+    write("labelled.jsonl", 400, 1)
+    said = printed("cascade", *named, "--certify", "questions")
+    promise = "agree with human labels, each question counting alike,\n         in 90% of calibrations"
+    assert promise in said
+    assert json.loads(Path("cascade.json").read_text())["certifies"] == "questions"
+    assert promise in printed("score", write("answers.jsonl", 50, 2), *CASCADE)
 
-def test_stages_in_yaml_and_settings_in_a_file(run) -> None:
+
+def test_stages_in_yaml_and_settings_in_a_file(printed) -> None:
     write("labelled.jsonl", 300, 1)
     Path("words.yaml").write_text("judge_type: RegexJudge\npattern: none\nmetric: containment\nthreshold: 1\n")
     Path("settings.yaml").write_text("judge: words.yaml,test_cascade:Oracle\ntarget_agreement: 0.9\ndelta: 0.2\n")
-    run(main, "--config", "settings.yaml", "--calibration", "labelled.jsonl", "--limit", 200, "-o", "a.json")
+    printed("cascade", "--config", "settings.yaml", "--calibration", "labelled.jsonl", "--limit", 200, "-o", "a.json")
     plan = json.loads(Path("a.json").read_text())
     assert (plan["target"], plan["delta"], plan["calibration"]["questions"]) == (0.9, 0.2, 200)
     assert plan["stages"][0]["name"] == "words"
     assert plan["stages"][0]["judge"]["metric"] == "containment"
 
 
-def test_what_is_certified_is_said_and_stored(run) -> None:
-    write("labelled.jsonl", 400, 1)
-    said = run(main, *stages("containment", "test_cascade:Oracle"), "--certify", "questions")
-    promise = "agree with human labels, each question counting alike,\n         in 90% of calibrations"
-    assert promise in said
-    assert json.loads(Path("cascade.json").read_text())["certifies"] == "questions"
-    assert promise in run(score.main, write("answers.jsonl", 50, 2), *CASCADE)
-
-
-def test_an_encoder_as_a_stage(run, make_judge) -> None:
+def test_an_encoder_as_a_stage(printed, make_judge) -> None:
     write("labelled.jsonl", 200, 1)
     folder = str(make_judge("bert"))
     Path("small.yaml").write_text(f"model_path: {folder}\nruntime: torch\ndtype: float32\n")
-    out = run(main, *stages("containment", "small.yaml", "test_cascade:Oracle"), "--target_agreement", 0.8)
+    out = printed("cascade", *stages("containment", "small.yaml", "test_cascade:Oracle"), "--target_agreement", 0.8)
     assert any(line.split()[:2] == ["small", "correct"] for line in out.splitlines())
     stage = json.loads(Path("cascade.json").read_text())["stages"][1]
-    assert stage["judge"] == {
-        "judge_type": "BERTJudge",
-        "model_path": folder,
-        "runtime": "torch",
-        "dtype": "float32",
-    }
+    assert stage["judge"] == {"judge_type": "BERTJudge", "model_path": folder, "runtime": "torch", "dtype": "float32"}
     assert stage["signature"]["settings"]["runtime"].startswith("torch")
-    assert run(score.main, "labelled.jsonl", *CASCADE)
+    assert printed("score", "labelled.jsonl", *CASCADE)
 
 
 def test_bad_input_is_told_in_a_sentence(refused: Refused) -> None:
@@ -269,19 +230,3 @@ def test_bad_input_is_told_in_a_sentence(refused: Refused) -> None:
         with refused(said, error=BertJudgeError, arguments=arguments):
             main([*stages("containment", "test_cascade:Oracle"), *arguments.split()])
         assert not Path("cascade.json").exists()
-
-
-def test_help_has_examples(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        main(["--help"])
-    out = capsys.readouterr().out
-    for flag in (
-        "--judge",
-        "--calibration",
-        "--target_agreement",
-        "--delta",
-        "--agree_with",
-        "--abstain",
-        "examples:",
-    ):
-        assert flag in out

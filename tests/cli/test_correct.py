@@ -15,8 +15,6 @@ from urllib.parse import urlsplit
 import pytest
 
 from bert_judge.cli import correct as correct_command
-from bert_judge.cli import label as label_command
-from bert_judge.errors import InputError
 from conftest import Refused
 from json_lines import write_rows
 from saved_runs import judged_rows, saved_run
@@ -35,12 +33,8 @@ def labels(tmp_path: Path) -> str:
     return write_rows(tmp_path / "labels.jsonl", lines)
 
 
-# ------------------------------------------------------------------------------------------------------------- correct
-
-
-def test_every_estimate_has_a_line_with_its_interval(run: str, labels: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert correct_command.main([run, "--labels", labels]) == 0
-    shown = capsys.readouterr().out
+def test_every_estimate_has_a_line_with_its_interval(run: str, labels: str, printed: Callable[..., str]) -> None:
+    shown = printed("correct", run, "--labels", labels)
     for name in ("labels only", "judge as it is", r"PPI\+\+"):
         assert re.search(rf"^{name} +\d\d\.\d% \[\d\d\.\d, \d\d\.\d\] +\d+\.\d", shown, re.MULTILINE), shown
     assert "95 % interval" in shown
@@ -49,11 +43,9 @@ def test_every_estimate_has_a_line_with_its_interval(run: str, labels: str, caps
     assert "note: there are under 300 labels" in shown
 
 
-def test_json_has_the_same_numbers(run: str, labels: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert correct_command.main([run, "--labels", labels, "--json", "--confidence", "0.9"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    correct_command.main([run, "--labels", labels, "--confidence", "0.9"])
-    shown = capsys.readouterr().out
+def test_json_has_the_same_numbers(run: str, labels: str, printed: Callable[..., str]) -> None:
+    found = json.loads(printed("correct", run, "--labels", labels, "--json", "--confidence", "0.9"))
+    shown = printed("correct", run, "--labels", labels, "--confidence", "0.9")
     ppi = found["corrected"]
     assert f"{ppi['value']:.1%} [{100 * ppi['low']:.1f}, {100 * ppi['high']:.1f}]" in shown
     assert "90 % interval" in shown
@@ -61,19 +53,17 @@ def test_json_has_the_same_numbers(run: str, labels: str, capsys: pytest.Capture
     assert found["signature"] == {"name": "BERTJudge", "settings": {"version": "1"}}
 
 
-def test_labels_of_any_column_are_taken(run: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_labels_of_any_column_are_taken(run: str, tmp_path: Path, printed: Callable[..., str]) -> None:
     lines = ["number,ok", *(f"{number},{row['truth']}" for number, row in enumerate(ROWS[:60], 1))]
     (tmp_path / "people.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    assert correct_command.main([run, "--labels", str(tmp_path / "people.csv"), "--map", "id=number,label=ok"]) == 0
-    shown = capsys.readouterr().out
+    shown = printed("correct", run, "--labels", str(tmp_path / "people.csv"), "--map", "id=number,label=ok")
     assert "labels  60 of 400 rows" in shown
     assert "from    the file: 60, the run itself: 0" in shown
 
 
-def test_labels_of_the_run_suffice(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_labels_of_the_run_suffice(tmp_path: Path, printed: Callable[..., str]) -> None:
     run = saved_run(tmp_path / "out", [row | {"gold": row["truth"]} for row in ROWS])
-    assert correct_command.main([str(run)]) == 0
-    shown = capsys.readouterr().out
+    shown = printed("correct", str(run))
     assert "labels  400 of 400 rows, of the run itself" in shown
     assert re.search(r"^labels only .*<- take this one$", shown, re.MULTILINE)
     assert shown.count("take this one") == shown.count("note: all rows are labelled: the accuracy of these rows") == 1
@@ -88,16 +78,6 @@ def test_what_is_missing_is_said(run: str, labels: str, refused: Refused) -> Non
     ]:
         with refused(match=sentence, flags=flags):
             correct_command.main([run, *(labels if flag == "LABELS" else flag for flag in flags)])
-
-
-def test_a_map_without_a_file_is_wrong_usage(run: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as end:
-        correct_command.main([run, "--map", "label=ok"])
-    assert end.value.code == 2
-    assert "--map names columns of the file of --labels" in capsys.readouterr().err
-
-
-# --------------------------------------------------------------------------------------------------------------- label
 
 
 class Session:
@@ -149,7 +129,7 @@ def begin() -> object:
 
 
 def test_one_labels_until_ctrl_c_and_goes_on_later(
-    begin: Begin, run: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    begin: Begin, run: str, tmp_path: Path, printed: Callable[..., str]
 ) -> None:
     file = str(tmp_path / "new.jsonl")
     assert begin(run, "--labels", file).end() == f"no labels in {file} yet; the same command goes on.\n"
@@ -161,8 +141,8 @@ def test_one_labels_until_ctrl_c_and_goes_on_later(
         assert session.decide(draw, int(draw % 3 > 0)) == 200
     assert session.end() == f"14 labels in {file}; next: bert-judge correct {run} --labels {file}\n"
     assert begin(run, "--labels", file, "-n", "30").said[0].startswith("14 of 30 labels are in")
-    assert correct_command.main([run, "--labels", file]) == 0
-    assert "labels  14 of 400 rows, drawn with different probabilities" in capsys.readouterr().out
+    shown = printed("correct", run, "--labels", file)
+    assert "labels  14 of 400 rows, drawn with different probabilities" in shown
 
 
 def test_a_width_says_how_many_labels_it_takes(begin: Begin, run: str, tmp_path: Path) -> None:
@@ -173,28 +153,17 @@ def test_a_width_says_how_many_labels_it_takes(begin: Begin, run: str, tmp_path:
     assert session.said[1].startswith(f"0 of {found[1]} labels are in")
 
 
-def test_what_can_not_be_labelled_is_said(tmp_path: Path, run: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_can_not_be_labelled_is_said(tmp_path: Path, run: str, complaint: Callable[..., str]) -> None:
     file = ["--labels", str(tmp_path / "labels.jsonl")]
     whole = saved_run(tmp_path / "whole", [row | {"gold": row["truth"]} for row in ROWS])
-    with pytest.raises(InputError, match=r"every row of .* has a label already; bert-judge correct"):
-        label_command.main([str(whole), *file])
-    with pytest.raises(InputError, match="no result; a folder with"):
-        label_command.main([str(tmp_path), *file])
-    with pytest.raises(InputError, match="needs more labels than the 400 rows"):
-        label_command.main([run, *file, "--width", "0.01"])
-    with pytest.raises(InputError, match="made without texts"):
-        label_command.main([str(saved_run(tmp_path / "bare", ROWS, texts=False)), *file])
+    bare = saved_run(tmp_path / "bare", ROWS, texts=False)
+    for words, sentence in [
+        ([whole], "has a label already; bert-judge correct"),
+        ([tmp_path], "no result; a folder with"),
+        ([run, "--width", "0.01"], "needs more labels than the 400 rows"),
+        ([bare], "made without texts"),
+    ]:
+        assert sentence in complaint("label", *words, *file)
     for flags in (["-n", "0"], ["-n", "5", "--width", "0.1"], ["--strategy", "best"]):
-        with pytest.raises(SystemExit) as end:
-            label_command.main([run, *file, *flags])
-        assert end.value.code == 2
+        complaint("label", run, *file, *flags, status=2)
     assert not (tmp_path / "labels.jsonl").exists()
-
-
-@pytest.mark.parametrize("command", [correct_command, label_command], ids=["correct", "label"])
-def test_help_has_examples(command: object, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        command.main(["--help"])  # type: ignore[attr-defined]
-    shown = capsys.readouterr().out
-    assert "examples:" in shown
-    assert "--labels labels.jsonl" in shown

@@ -13,6 +13,7 @@ import pytest
 from bert_judge.judges import Judge
 from bert_judge.records import JudgeInfo, Sample, Verdict
 from bert_judge.results.runs import load_run
+from conftest import Command
 from json_lines import EXAMPLES, read_rows, write_rows
 
 pytestmark = pytest.mark.usefixtures("folder")
@@ -20,7 +21,6 @@ ROWS = read_rows(EXAMPLES)
 EXACT = (EXAMPLES, "--dtype", "float32")
 F1 = ("--judge", "RegexJudge", "--pattern", "none", "--metric", "token_f1")
 RESULT = ("verdicts.jsonl", "scores.json")
-Command = Callable[..., tuple[int, str, str]]
 
 
 class Lengthy(Judge):
@@ -32,11 +32,6 @@ class Lengthy(Judge):
     def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
         for sample in samples:
             yield Verdict(len(sample.candidate), int(len(sample.candidate) >= self.info.threshold))
-
-
-@pytest.fixture
-def score(command: Command) -> Command:
-    return partial(command, "score")
 
 
 @pytest.fixture
@@ -90,9 +85,8 @@ def test_a_finished_result_is_explained_without_judging_it_again(score: Command)
     assert Path("out/explanations.jsonl").read_text().startswith(two)
     assert explained() == nearest(4)
     four = Path("out/explanations.jsonl").stat().st_mtime_ns
-    assert (
-        score(EXAMPLES, "--output_dir", "out", "--explain", "3", "--quiet")[0] == 0
-    )  # nothing is lost, nor done again
+    assert score(EXAMPLES, "--output_dir", "out", "--explain", "3", "--quiet")[0] == 0
+    # Nothing is lost, nor done again.
     assert Path("out/explanations.jsonl").stat().st_mtime_ns == four
 
 
@@ -158,18 +152,7 @@ def test_candidates_of_tasks(command: Command, show: Command):
     )
     Path("c/quiz/m").mkdir(parents=True)
     Path("c/quiz/m/candidates.json").write_text(json.dumps(["I say yes", "no", "yes"]))
-    flags = (
-        "--tasks",
-        "quiz",
-        "--tasks_dir",
-        "own",
-        "--candidates_dir",
-        "c",
-        "--output_dir",
-        "s",
-        "--judge",
-        "containment",
-    )
+    flags = "--tasks quiz --tasks_dir own --candidates_dir c --output_dir s --judge containment".split()
     status, out, err = command("judge", *flags, "--explain", "2")
     assert status == 0, err
     assert "bert-judge show s --explained shows all rows that were explained" in out
@@ -201,13 +184,10 @@ def test_show_marks_the_parts_that_matter(score: Command, show: Command, monkeyp
     assert not any("\x1b" in line for line in row_lines(load_run("out").rows[0]))
 
 
-def test_show_has_nothing_to_show(score: Command, complaint: Callable[..., str]):
+def test_without_explanations_or_with_damaged_ones_show_says_so(score: Command, complaint: Callable[..., str]):
     assert score(EXAMPLES, "--judge", "containment", "--output_dir", "out", "--quiet")[0] == 0
     said = "out has no row that was explained; run the command that made it with --explain N."
     assert said in complaint("show", "out", "--explained")
-
-
-def test_damaged_explanations_are_told(score: Command, complaint: Callable[..., str]):
     assert score(EXAMPLES, "--judge", "containment", "--output_dir", "out", "--explain", "1", "--quiet")[0] == 0
     for text in ("{", "[]", "{}", '{"row": "x", "score": 1, "sentences": [], "words": []}', '{"row": 1, "words": [7]}'):
         Path("out/explanations.jsonl").write_text(text + "\n")

@@ -36,8 +36,9 @@ def parser(signature: object = Options) -> Parser:
     return made
 
 
-def test_defaults_are_those_of_the_signature():
+def test_defaults_are_those_of_the_signature_or_constructor():
     assert parser().parse([]) == vars(Options())
+    assert parser(Judge).parse(["--model-path", "m"]) == {"model_path": "m", "batch_size": None}
 
 
 def test_both_spellings(subtests: pytest.Subtests):
@@ -71,10 +72,6 @@ def test_columns_are_named_with_commas_and_spaces_and_by_several_flags(subtests:
     ]:
         with subtests.test(texts=texts, columns=columns):
             assert parser().parse([part for text in texts for part in ("--columns", text)])["columns"] == columns
-
-
-def test_a_class_gives_the_flags_of_its_constructor():
-    assert parser(Judge).parse(["--model-path", "m"]) == {"model_path": "m", "batch_size": None}
 
 
 def test_wrong_usage_is_one_sentence_and_status_2(capsys: pytest.CaptureFixture[str], subtests: pytest.Subtests):
@@ -163,9 +160,6 @@ def test_a_wrong_config_file_is_told(tmp_path: Path, refused: Refused):
     ]:
         with refused(match=said, text=text):
             with_config(tmp_path, text)
-
-
-def test_a_missing_config_file_is_told():
     with pytest.raises(InputError, match=r"no.yaml can't be read \(No such file"):
         read_config("no.yaml")
 
@@ -205,13 +199,10 @@ def test_no_file_of_settings_ends_in_a_traceback(tmp_path: Path, content: bytes,
 
 
 def test_values_that_hold_each_other_are_shown_in_a_few_words(tmp_path: Path) -> None:
-    path = tmp_path / "rules.yaml"
-    path.write_text(ALIASES)
-    with pytest.raises(InputError) as error:
-        JudgeSpec.of({"judge_type": "RuleJudge", "rules": str(path)}).make()
-    assert len(str(error.value)) < 500
-    path = tmp_path / "judge.yaml"
-    path.write_text("judge_type: RegexJudge\nmetric: containment\npattern:\n" + ALIASES)
-    with pytest.raises(InputError) as error:
-        JudgeSpec.of(str(path))
-    assert len(str(error.value)) < 500
+    rules, judge = tmp_path / "rules.yaml", tmp_path / "judge.yaml"
+    rules.write_text(ALIASES)
+    judge.write_text("judge_type: RegexJudge\nmetric: containment\npattern:\n" + ALIASES)
+    for spec in ({"judge_type": "RuleJudge", "rules": str(rules)}, str(judge)):
+        with pytest.raises(InputError) as error:
+            JudgeSpec.of(spec).make()
+        assert len(str(error.value)) < 500

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from conftest import Command
 from saved_runs import saved_run
 
 pytestmark = pytest.mark.usefixtures("folder")
-Command = Callable[..., tuple[int, str, str]]
 
 
 def made(folder: str, right: int, wrong: int, undecided: int = 0, labelled: bool = False, scale="probability") -> str:
@@ -97,9 +97,3 @@ def test_what_is_refused(command: Command, complaint: Callable[..., str], subtes
     ]:
         with subtests.test(arguments=arguments):
             assert sentence in complaint("gate", *arguments, status=status)
-
-
-def test_help_has_an_example(command: Command):
-    status, out, _ = command("gate", "--help")
-    assert status == 0
-    assert "bert-judge gate out --min_accuracy 0.8 --max_undecided 0.01" in out

@@ -8,7 +8,6 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -16,12 +15,12 @@ import pytest
 from bert_judge.cli import main
 from bert_judge.judges import Judge
 from bert_judge.records import JudgeInfo, Sample, Verdict
+from conftest import Command
 from json_lines import EXAMPLES, read_rows, write_rows
 from scripted_endpoint import Answer, endpoint
 
 pytestmark = pytest.mark.usefixtures("folder")
 ROWS = read_rows(EXAMPLES)
-Score = Callable[..., tuple[int, str, str]]
 
 
 class Flaky(Judge):
@@ -43,11 +42,6 @@ class Flaky(Judge):
 FLAKY = ("--judge", "test_naming_judges:Flaky")
 
 
-@pytest.fixture
-def score(command: Score) -> Score:
-    return partial(command, "score")
-
-
 def lines(folder: str) -> list[dict]:
     return read_rows(Path(folder, "verdicts.jsonl"))
 
@@ -66,7 +60,7 @@ def spreadsheet() -> str:
 # names of judges
 
 
-def test_every_way_to_name_a_judge(score: Score, make_judge) -> None:
+def test_every_way_to_name_a_judge(score: Command, make_judge) -> None:
     Path("strict.yaml").write_text("judge_type: RegexJudge\nmetric: EM\npattern: none\n")
     Path("strict.json").write_text('{"judge_type": "RegexJudge", "metric": "EM", "pattern": "none"}')
     shutil.copytree(make_judge("bert"), "tiny")
@@ -84,13 +78,13 @@ def test_every_way_to_name_a_judge(score: Score, make_judge) -> None:
         assert lines(f"named{number}") == lines(f"flags{number}"), name
 
 
-def test_flags_win_over_what_a_name_stands_for(score: Score) -> None:
+def test_flags_win_over_what_a_name_stands_for(score: Command) -> None:
     Path("rules.yaml").write_text("judge_type: RuleJudge\nmax_words: 3\n")
     assert score(EXAMPLES, "--judge", "rules.yaml", "--max_words", 1000, "--output_dir", "out", "--quiet")[0] == 0
     assert all(line["label"] == 1 for line in lines("out") if line.get("explanation") != "the candidate is empty")
 
 
-def test_a_flag_is_for_the_judges_whose_name_does_not_say_it(score: Score) -> None:
+def test_a_flag_is_for_the_judges_whose_name_does_not_say_it(score: Command) -> None:
     with endpoint(Answer("Final answer: True")) as server:
         flags = ("--model_path", "m", "--backend", "openai", "--base_url", server.base_url, "--store", "off")
         names = "starter,LLMJudge,containment"
@@ -102,14 +96,12 @@ def test_a_flag_is_for_the_judges_whose_name_does_not_say_it(score: Score) -> No
     assert (status, "the model 'm' was not found" in err) == (1, True)  # which no other judge takes
 
 
-def test_several_judges_are_a_suite(score: Score) -> None:
+def test_several_judges_are_a_suite(score: Command) -> None:
     status, out, _ = score(EXAMPLES, "--judge", "containment,exact_match", "--output_dir", "out")
     assert status == 0
     assert {path.name for path in Path("out").iterdir()} == {"containment", "exact_match"}
-    assert [line.split()[0] for line in out.splitlines() if line.startswith(("containment", "exact_match"))] == [
-        "containment",
-        "exact_match",
-    ]
+    names = ["containment", "exact_match"]
+    assert [line.split()[0] for line in out.splitlines() if line.startswith(tuple(names))] == names
     Path("config.yaml").write_text("judge: [containment, exact_match]\noutput_dir: other\nquiet: true\n")
     assert score(EXAMPLES, "--config", "config.yaml")[0] == 0
     assert lines("other/exact_match") == lines("out/exact_match")
@@ -134,7 +126,7 @@ def test_a_wrong_name_is_answered_in_a_sentence(complaint: Callable[..., str]) -
 # a column for each model
 
 
-def test_a_column_for_each_model(score: Score) -> None:
+def test_a_column_for_each_model(score: Command) -> None:
     flags = ("--judge", "containment", "--output_dir", "out")
     status, out, _ = score(spreadsheet(), "--candidates", "model_a,Model B/7", *flags)
     assert status == 0
@@ -155,7 +147,7 @@ def test_a_column_for_each_model(score: Score) -> None:
     assert "holds this result already" in score("answers.csv", "--candidates", "model_a,Model B/7", *flags)[1]
 
 
-def test_each_model_s_result_is_what_map_gives_and_compare_matches_them(score: Score, capsys) -> None:
+def test_each_model_s_result_is_what_map_gives_and_compare_matches_them(score: Command, capsys) -> None:
     flags = ("--judge", "containment", "--quiet", "--no_report")
     assert score(spreadsheet(), "--candidates", "model_a,Model B/7", "--output_dir", "out", *flags)[0] == 0
     for column, name in (("model_a", "a"), ("Model B/7", "b")):
@@ -169,15 +161,13 @@ def test_each_model_s_result_is_what_map_gives_and_compare_matches_them(score: S
     assert "b minus a" in outputs[0]
     assert "Model_B_7 minus model_a" in outputs[1]
 
-
-def test_models_without_texts_are_no_judges_of_the_same_answers(score: Score, capsys) -> None:
     flags = ("--judge", "containment", "--quiet", "--no_texts")
-    assert score(spreadsheet(), "--candidates", "model_a,Model B/7", "--output_dir", "out", *flags)[0] == 0
-    assert main(["compare", "out/model_a", "out/Model_B_7", "--resamples", "200"]) == 0
+    assert score("answers.csv", "--candidates", "model_a,Model B/7", "--output_dir", "bare", *flags)[0] == 0
+    assert main(["compare", "bare/model_a", "bare/Model_B_7", "--resamples", "200"]) == 0
     assert "Model_B_7 minus model_a" in capsys.readouterr().out
 
 
-def test_several_models_and_judges(score: Score) -> None:
+def test_several_models_and_judges(score: Command) -> None:
     flags = ("--candidates", "model_a,Model B/7", "--judge", "containment,exact_match", "--output_dir", "out")
     status, out, _ = score(spreadsheet(), *flags)
     assert status == 0
@@ -207,7 +197,7 @@ def test_wrong_columns_of_candidates(complaint: Callable[..., str]) -> None:
 # judges that fail
 
 
-def test_failed_rows_are_said_and_judged_again(score: Score) -> None:
+def test_failed_rows_are_said_and_judged_again(score: Command) -> None:
     Path("broken").touch()
     failed = len(range(0, len(ROWS), 3))
     status, out, err = score(EXAMPLES, *FLAKY, "--output_dir", "out")
@@ -231,7 +221,7 @@ def test_failed_rows_are_said_and_judged_again(score: Score) -> None:
     assert "holds this result already" in score(EXAMPLES, *FLAKY, "--output_dir", "out")[1]
 
 
-def test_an_endpoint_that_comes_back(score: Score) -> None:
+def test_an_endpoint_that_comes_back(score: Command) -> None:
     """Refused connections and 500s fail rows; the same command asks for these alone, and nothing is paid for twice."""
     with endpoint(lambda prompt, _: Answer(status=500) if len(prompt) % 2 else Answer()) as running:
         flags = ("--judge", "LLMJudge", "--model_path", "m", "--backend", "openai", "--base_url", running.base_url)
@@ -267,13 +257,13 @@ def test_evaluate_and_judge_say_it_too(capsys) -> None:
 # folders
 
 
-def test_an_empty_name_of_a_folder_is_refused(score: Score) -> None:
+def test_an_empty_name_of_a_folder_is_refused(score: Command) -> None:
     for command in (["score", str(EXAMPLES)], ["evaluate", str(EXAMPLES)], ["judge", "--tasks", "x"]):
         assert main([*command, "--output_dir", ""]) == 1
     assert list(Path().iterdir()) == []
 
 
-def test_files_of_something_else_are_not_overwritten(score: Score) -> None:
+def test_files_of_something_else_are_not_overwritten(score: Command) -> None:
     for name in ("verdicts.jsonl", "scores.json", "report.html"):
         Path("out").mkdir(exist_ok=True)
         Path("out", name).write_text("mine")
@@ -287,7 +277,7 @@ def test_files_of_something_else_are_not_overwritten(score: Score) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a folder is not locked there")
-def test_a_second_run_does_not_say_that_it_goes_on(score: Score) -> None:
+def test_a_second_run_does_not_say_that_it_goes_on(score: Command) -> None:
     import fcntl
 
     Path("broken").touch()
@@ -330,7 +320,7 @@ def test_a_file_runs_no_code(folder: Path, complaint: Callable[..., str], name: 
     assert not (folder / "ran").exists()
 
 
-def test_a_file_that_is_trusted_may_name_a_class(folder: Path, command: Callable[..., tuple[int, str, str]]) -> None:
+def test_a_file_that_is_trusted_may_name_a_class(folder: Path, command: Command) -> None:
     (folder / "kind_of_mine.py").write_text("from bert_judge.judges import RegexJudge as Judge\n")
     (folder / "a.jsonl").write_text('{"question": "q", "reference": "r", "candidate": "r"}\n')
     (folder / "j.json").write_text('{"judge_type": "kind_of_mine:Judge", "pattern": "none", "metric": "containment"}')

@@ -25,6 +25,7 @@ ARC = [
     ("What does the Moon orbit?", ["the Earth", "the Sun", "Mars"], "A"),
     ("Which is a mammal?", ["a shark", "a frog", "a whale"], "C"),
 ]
+SUMS = "--dataset sums.jsonl --map question=q,reference=gold"
 QUESTIONS = [{"q": f"How much is {n} + {n}?", "gold": [str(2 * n), f"it is {2 * n}"]} for n in range(40)]
 
 
@@ -37,12 +38,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BERT_JUDGE_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("LOCAL_DATASETS_DIR", str(tmp_path / "datasets"))
     rows = [
-        {
-            "id": str(i),
-            "question": question,
-            "choices": {"text": options, "label": ["A", "B", "C"]},
-            "answerKey": key,
-        }
+        {"id": str(i), "question": question, "choices": {"text": options, "label": ["A", "B", "C"]}, "answerKey": key}
         for i, (question, options, key) in enumerate(ARC)
     ]
     for split in ("train", "test"):
@@ -67,6 +63,10 @@ def server() -> Iterator[Endpoint]:
 
     with endpoint(script) as running:
         yield running
+
+
+def model_at(server: Endpoint) -> str:
+    return f"--model_path org/Sum-Model --backend openai --base_url {server.base_url}"
 
 
 def read(path: str) -> list:
@@ -136,14 +136,7 @@ def test_every_flag_of_the_papers_generate_and_judge(chat: str, capsys: pytest.C
         [found] = Path("s").glob(f"arc_easy_test/{folder}/{judge}/*/scores.json")
         assert len(read(str(found))) == 2
         notes = [flag[2:] for flag in re.findall(r"note: (--\w+) belongs", err)]
-        assert (
-            set(notes)
-            == {
-                "BERTJudge": set(PAPERS_LLM) | {"metric", "pattern"},
-                "LLMJudge": {"metric", "pattern", "batch_size"},
-                "RegexJudge": {"model_path", "dtype", "batch_size", "max_tokens", *PAPERS_LLM} - {"think_token"},
-            }[judge]
-        )
+        assert {*notes} == UNUSED[judge]
         if judge == "BERTJudge":
             assert "note: --backend belongs to LLMJudge and is not used by BERTJudge.\n" in err
 
@@ -152,6 +145,11 @@ PAPERS_LLM = (
     "backend instruction_type enable_thinking think_token temperature top_p top_k min_p presence_penalty "
     "tensor_parallel_size"
 ).split()
+UNUSED = {
+    "BERTJudge": {*PAPERS_LLM, "metric", "pattern"},
+    "LLMJudge": {"metric", "pattern", "batch_size"},
+    "RegexJudge": {"model_path", "dtype", "batch_size", "max_tokens", *PAPERS_LLM} - {"think_token"},
+}
 
 
 def test_greedy_candidates_lie_in_the_folder_of_the_model(chat: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -227,12 +225,11 @@ SUBJECTS = "algebra counting_and_probability geometry intermediate_algebra numbe
 
 
 def test_several_judges_in_one_call(server: Endpoint, capsys: pytest.CaptureFixture[str]) -> None:
-    rows = "--dataset sums.jsonl --map question=q,reference=gold"
-    run(f"generate --model_path org/Sum-Model --backend openai --base_url {server.base_url} {rows}", capsys)
+    run(f"generate {model_at(server)} {SUMS}", capsys)
     candidates = read("artifacts/candidates/sums/Sum_Model/candidates.json")
     assert candidates == [f"It is {2 * n}." for n in range(40)]  # without the trace
     status, out, _ = run(
-        f"judge --judge_type BERTJudge,RegexJudge {rows} --pattern none --metric containment --limit 40", capsys
+        f"judge --judge_type BERTJudge,RegexJudge {SUMS} --pattern none --metric containment --limit 40", capsys
     )
     assert status == 0
     assert [line.split()[2:4] for line in out.splitlines()[1:3]] == [
@@ -242,17 +239,16 @@ def test_several_judges_in_one_call(server: Endpoint, capsys: pytest.CaptureFixt
     folder = "artifacts/scores/sums/Sum_Model"
     assert read(f"{folder}/RegexJudge/containment_none/scores.json") == [1.0] * 40
     before = {path: path.stat().st_mtime_ns for path in Path(folder).rglob("*.json")}
-    run(f"judge --judge_type BERTJudge,RegexJudge {rows} --pattern none --metric containment", capsys)
+    run(f"judge --judge_type BERTJudge,RegexJudge {SUMS} --pattern none --metric containment", capsys)
     assert {path: path.stat().st_mtime_ns for path in Path(folder).rglob("*.json")} == before
 
 
 def test_replies_are_never_asked_for_twice(server: Endpoint, capsys: pytest.CaptureFixture[str]) -> None:
-    rows = "--dataset sums.jsonl --map question=q,reference=gold"
-    model = f"--model_path org/Sum-Model --backend openai --base_url {server.base_url}"
+    model = model_at(server)
     costs = []
     for _ in range(2):
-        run(f"generate {model} {rows} --overwrite", capsys)
-        _, out, _ = run(f"judge --judge_type LLMJudge {model} {rows} --overwrite", capsys)
+        run(f"generate {model} {SUMS} --overwrite", capsys)
+        _, out, _ = run(f"judge --judge_type LLMJudge {model} {SUMS} --overwrite", capsys)
         costs.append(read("artifacts/scores/sums/Sum_Model/LLMJudge/Sum_Model_soft/run.json")["costs"])
     assert [(each["rows"], each["requests"], each["cached"]) for each in costs] == [(40, 40, 0), (40, 0, 40)]
     assert set(server.asked.values()) == {1}
@@ -263,11 +259,10 @@ def test_replies_are_never_asked_for_twice(server: Endpoint, capsys: pytest.Capt
 
 def test_killed_and_restarted_it_comes_to_the_same(server: Endpoint, tmp_path: Path) -> None:
     """Killed at random moments: no reply that had arrived is asked for again, and the files are the same."""
-    rows = "--dataset sums.jsonl --map question=q,reference=gold"
-    model = f"--model_path org/Sum-Model --backend openai --base_url {server.base_url} --concurrency 4"
+    model = f"{model_at(server)} --concurrency 4"
     slow = server.script
     server.script = lambda prompt, before: Answer(slow(prompt, before).text, seconds=0.05)
-    command = [sys.executable, "-m", "bert_judge.cli.generate", *f"{model} {rows} --quiet".split()]
+    command = [sys.executable, "-m", "bert_judge.cli.generate", *f"{model} {SUMS} --quiet".split()]
     chance = random.Random(5)
     kills = 0
     while True:
@@ -288,11 +283,10 @@ def test_killed_and_restarted_it_comes_to_the_same(server: Endpoint, tmp_path: P
 
 
 def test_undecided_rows_fail_only_when_asked(server: Endpoint, capsys: pytest.CaptureFixture[str]) -> None:
-    rows = "--dataset sums.jsonl --map question=q,reference=gold"
-    model = f"--model_path org/Sum-Model --backend openai --base_url {server.base_url}"
-    run(f"generate {model} {rows}", capsys)
+    model = model_at(server)
+    run(f"generate {model} {SUMS}", capsys)
     server.script = lambda prompt, before: Answer("I can't say.")
-    judged = f"judge --judge_type LLMJudge {model} {rows}"
+    judged = f"judge --judge_type LLMJudge {model} {SUMS}"
     status, out, _ = run(judged, capsys)
     assert status == 0
     assert out.splitlines()[-1].split()[3:5] == ["40", "40"]
@@ -301,17 +295,16 @@ def test_undecided_rows_fail_only_when_asked(server: Endpoint, capsys: pytest.Ca
 
 
 def test_prompts_without_a_reply_are_said_and_asked_again(server: Endpoint, capsys: pytest.CaptureFixture[str]) -> None:
-    rows = "--dataset sums.jsonl --map question=q,reference=gold"
-    model = f"--model_path org/Sum-Model --backend openai --base_url {server.base_url} --retries 0"
+    model = f"{model_at(server)} --retries 0"
     good = server.script
     server.script = lambda prompt, before: Answer(status=500) if prompt.endswith("7?") else good(prompt, before)
-    status, _, err = run(f"generate {model} {rows} --quiet", capsys)
+    status, _, err = run(f"generate {model} {SUMS} --quiet", capsys)
     assert status == 1
     assert "4 of 40 prompts of sums have no reply" in err
     assert not Path("artifacts/candidates/sums/Sum_Model/candidates.json").exists()
     server.script = good
     asked = sum(server.asked.values())
-    assert run(f"generate {model} {rows} --quiet", capsys)[0] == 0
+    assert run(f"generate {model} {SUMS} --quiet", capsys)[0] == 0
     assert sum(server.asked.values()) == asked + 4
 
 
@@ -334,10 +327,7 @@ def test_bad_input_is_one_sentence(complaint: Callable[..., str], subtests: pyte
         ("judge --tasks arc_easy_test", "there are no candidates for arc_easy_test in artifacts/candidates"),
         ("judge --tasks arc_easy_test --candidate_model short", "run bert-judge generate first"),
         ("judge --tasks arc_easy_test --candidates_dir c --candidate_model no", "there are those of broken, short"),
-        (
-            "judge --tasks arc_easy_test --candidates_dir c --candidate_model short",
-            "holds 2 candidates, but the task",
-        ),
+        ("judge --tasks arc_easy_test --candidates_dir c --candidate_model short", "holds 2 candidates, but the task"),
         ("judge --tasks arc_easy_test --candidates_dir c --candidate_model broken", "a JSON list of candidates was"),
         ("generate --model_path m --tasks arc_easy_test --batch_size 0", "batch_size is 0"),
     ]:

@@ -66,9 +66,13 @@ def test_labels_of_another_file(results: Path, tmp_path: Path):
 
 def test_mistakes_are_told_in_a_sentence(results: Path, tmp_path: Path, refused: Refused):
     (tmp_path / "other.jsonl").write_text('{"id": "x", "label": 1}\n')
+    (tmp_path / "empty").mkdir()
+    shutil.copytree(results / "containment", tmp_path / "damaged" / "out")
+    (tmp_path / "damaged" / "out" / "verdicts.jsonl").write_text("{}\nno json\n")
     for arguments, told in [
         (["{results}/nothing"], "nothing is not there"),
-        (["{here}"], "holds no result"),
+        (["{here}/empty"], "holds no result"),
+        (["{here}/damaged"], "damaged in line 1"),
         (["{results}/containment", "-o", "report.pdf"], "ends with .html"),
         (["{results}/containment", "--labels", "{here}/other.jsonl"], "belong to none of the 98 judged rows"),
         (["{results}/containment", "--labels", "{here}/missing.jsonl"], "missing.jsonl"),
@@ -77,16 +81,3 @@ def test_mistakes_are_told_in_a_sentence(results: Path, tmp_path: Path, refused:
         with refused(match=told, error=BertJudgeError, arguments=arguments):
             main([*filled, *([] if "-o" in filled else ["-o", str(tmp_path / "r.html")])])
         assert not list(tmp_path.glob("*.html"))
-
-
-def test_a_damaged_result_is_told(results: Path, tmp_path: Path):
-    shutil.copytree(results / "containment", tmp_path / "out")
-    (tmp_path / "out" / "verdicts.jsonl").write_text("{}\nno json\n")
-    with pytest.raises(BertJudgeError, match="damaged in line 1"):
-        main([str(tmp_path / "out"), "-o", str(tmp_path / "r.html")])
-
-
-def test_help_has_examples(capsys: pytest.CaptureFixture[str]):
-    with pytest.raises(SystemExit):
-        main(["--help"])
-    assert "bert-judge report out1 out2 -o both.html" in capsys.readouterr().out

@@ -12,7 +12,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -21,7 +20,7 @@ from bert_judge.cli import main
 from bert_judge.judges import Judge
 from bert_judge.metrics import containment
 from bert_judge.records import JudgeInfo, Sample, Verdict
-from conftest import one_sentence
+from conftest import Command, one_sentence
 from json_lines import EXAMPLES, read_rows
 
 pytestmark = pytest.mark.usefixtures("folder")
@@ -72,11 +71,6 @@ class Clash(Steady):
         super().__init__()
 
 
-@pytest.fixture
-def score(command: Callable[..., tuple[int, str, str]]) -> Callable[..., tuple[int, str, str]]:
-    return partial(command, "score")
-
-
 def write(name: str, rows: Iterable[object]) -> str:
     Path(name).write_text("".join(f"{row if isinstance(row, str) else json.dumps(row)}\n" for row in rows))
     return name
@@ -94,7 +88,7 @@ def same(*folders: str) -> bool:
 # what comes out
 
 
-def test_the_examples_with_the_starter(score):
+def test_the_examples_with_the_starter_which_is_better_than_containment(score):
     status, out, err = score(EXAMPLES, "--output_dir", "out")
     assert status == 0
     assert f"{len(ROWS)}/{len(ROWS)}" in err
@@ -114,13 +108,12 @@ def test_the_examples_with_the_starter(score):
         assert text in out
     assert {path.name for path in Path("out").iterdir()} == {*RESULT, "report.html", "report.md", "report.json"}
 
-
-def test_the_starter_is_better_than_containment(score):
-    assert score(EXAMPLES, "--output_dir", "out", "--dtype", "float32", "--quiet")[0] == 0
-    ours = sum(v["label"] == row["label"] for v, row in zip(verdicts(), ROWS, strict=True))
-    assert score(EXAMPLES, "--output_dir", "plain", "--quiet", *STEADY)[0] == 0
-    theirs = sum(v["label"] == row["label"] for v, row in zip(verdicts("plain"), ROWS, strict=True))
-    assert ours > theirs
+    for _ in range(2):
+        assert score(EXAMPLES, "--output_dir", "plain", "--quiet", *STEADY) == (0, "", "")
+    right, right_by_words = (
+        sum(v["label"] == r["label"] for v, r in zip(each, ROWS, strict=True)) for each in (result, verdicts("plain"))
+    )
+    assert right > right_by_words
 
 
 def test_a_small_model_of_the_paper_s_kind(score, make_judge):
@@ -131,7 +124,7 @@ def test_a_small_model_of_the_paper_s_kind(score, make_judge):
     assert "candidate" not in verdicts("b")[0]
 
 
-def test_the_table(score):
+def test_the_table_shows_undecided_rows_and_counts_them_not_as_wrong(score):
     rows = [{"reference": "x", "candidate": c, "label": g} for c, g in [("x", 1), ("x", 0), ("y", 0), ("y", None)]]
     status, out, _ = score(write("rows.jsonl", rows), *STEADY)
     assert status == 0
@@ -147,8 +140,6 @@ def test_the_table(score):
         "files bert-judge-out/: verdicts.jsonl, scores.json, run.json, report.html",
     } <= lines
 
-
-def test_undecided_rows_are_shown_and_not_wrong(score):
     rows = [{"reference": "x", "candidate": "x"}] * 6
     status, out, _ = score(write("rows.jsonl", rows), "--judge_type", "test_score:Doubtful", "--output_dir", "out")
     assert status == 0
@@ -157,11 +148,6 @@ def test_undecided_rows_are_shown_and_not_wrong(score):
     assert any(line.startswith("accuracy 100.0% [") for line in lines)
     assert "66.7% with undecided rows as incorrect" in lines
     assert json.loads(Path("out/scores.json").read_text()) == [1.0, 1.0, None, 1.0, 1.0, None]
-
-
-def test_quiet_says_nothing(score):
-    assert score(EXAMPLES, "--quiet", *STEADY) == (0, "", "")
-    assert score(EXAMPLES, "--quiet", *STEADY) == (0, "", "")
 
 
 def test_limit_and_both_spellings(score):
@@ -218,9 +204,8 @@ def test_a_folder_of_tables_with_their_columns_up_to_the_page(score, capsys: pyt
     assert [(row["file"], row["line"]) for row in bad] == [("a.csv", 19), ("b.csv", 19)]
     facets = {facet.name: facet.levels for facet in collect([load_run("out")]).facets}
     assert facets == {"file": ["a.csv", "b.csv"], "input_score": ["0,0", "0,1"]}
-    assert (
-        score("answers/a.csv", "answers/b.csv", *columns, "--skip_bad_rows", "--output_dir", "files", *STEADY)[0] == 0
-    )
+    files = ("answers/a.csv", "answers/b.csv")
+    assert score(*files, *columns, "--skip_bad_rows", "--output_dir", "files", *STEADY)[0] == 0
     assert same("out", "files")
     assert main(["compare", "out", "--by", "file"]) == 0
     assert "b.csv minus a.csv" in capsys.readouterr().out
@@ -288,16 +273,13 @@ def test_models_that_are_no_judges(score, make_judge):
         assert not Path("out").exists()
 
 
-def test_commands_and_help(capsys: pytest.CaptureFixture[str]):
+def test_commands_and_help(capsys: pytest.CaptureFixture[str], score):
     assert main(["scroe"]) == 2
     assert "no command 'scroe'; did you mean score?" in capsys.readouterr().err
     assert main(["--version"]) == main([]) == main(["--help"]) == main(["score", "--help"]) == 0
     out = capsys.readouterr().out
     for text in ("bert-judge 0.", "judge files of answers", "--output_dir TEXT", "examples:", "--threshold X"):
         assert text in out
-
-
-def test_help_is_that_of_the_judge(score):
     status, out, _ = score("--help", *STEADY)
     assert status == 0
     assert "what test_score:Steady takes:" in out
@@ -419,11 +401,9 @@ def test_the_starter_goes_on_within_the_tolerance_of_float32(score):
     Path("out/run.json").unlink()
     Path("out/verdicts.jsonl.partial").write_text("".join(lines[:75]) + lines[75][:40], encoding="utf-8")
     assert score(rows, "--output_dir", "out", *options)[0] == 0
-    for ours, theirs in zip(verdicts("out"), verdicts("whole"), strict=True):
-        assert ours["score"] == pytest.approx(theirs["score"], abs=1e-5)
-        assert {k: v for k, v in ours.items() if k not in ("score", "details")} == {
-            k: v for k, v in theirs.items() if k not in ("score", "details")
-        }
+    for again, once in zip(verdicts("out"), verdicts("whole"), strict=True):
+        assert again.pop("score") == pytest.approx(once.pop("score"), abs=1e-5)
+        assert again | {"details": None} == once | {"details": None}
 
 
 LIMITED = """
@@ -530,7 +510,7 @@ def test_several_columns_of_models_are_noticed(complaint: Complaint, subtests: p
 
 
 @pytest.mark.filterwarnings("default::UserWarning")
-def test_several_references_in_a_cell_are_split_or_noticed(command: Callable[..., tuple[int, str, str]]):
+def test_several_references_in_a_cell_are_split_or_noticed(command: Command):
     cells = ["Lima; Ciudad de Lima", "Perth; Boorloo", "Oslo; Kristiania", "Bern"]
     answers = ["Ciudad de Lima", "Boorloo", "Kristiania", "Bern"]
     rows = "".join(f"{cell},{answer}\n" for cell, answer in zip(cells, answers, strict=True))

@@ -12,6 +12,7 @@ import pytest
 from bert_judge.cli import main
 from bert_judge.judges import Judge
 from bert_judge.records import JudgeInfo, Sample, Verdict, __version__
+from conftest import Command
 from json_lines import write_rows
 
 ROWS = [
@@ -30,7 +31,7 @@ def result(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def show(command: Callable[..., tuple[int, str, str]]) -> Callable[..., tuple[int, str, str]]:
+def show(command: Command) -> Command:
     return partial(command, "show")
 
 
@@ -55,6 +56,12 @@ def test_which_rows(show) -> None:
         assert (status, ids(out)) == (0, expected), flags
     assert "out: 3 of 4 rows (wrong)" in show("out", "--wrong")[1]
     assert "2 of 3 rows are shown; --limit 0 shows all." in show("out", "--wrong", "--limit", "2")[1]
+    write_rows("human.jsonl", [{"id": row["id"], "label": 1} for row in ROWS])
+    assert ids(show("out", "--labels", "human.jsonl", "--disagree")[1]) == ["b", "c", "d"]
+    assert main(["score", "rows.jsonl", "--judge", "containment,exact_match", "--output_dir", "two", "--quiet"]) == 0
+    out = show("two", "--right")[1]
+    assert "two/containment: 1 of 4 rows (right)" in out
+    assert "two/exact_match: 0 of 4 rows (right)" in out
 
 
 def test_a_row_has_its_texts_and_the_reason(show) -> None:
@@ -98,18 +105,6 @@ def test_shared_words_that_contradict_the_verdict_say_so(show) -> None:
     ]
     assert main(["score", "rows.jsonl", "--judge", "RuleJudge", "--max_words", "3", "-o", "rules", "--quiet"]) == 0
     assert "shares" not in show("rules")[1]  # it reads no references
-
-
-def test_human_labels_of_a_file(show) -> None:
-    write_rows("human.jsonl", [{"id": row["id"], "label": 1} for row in ROWS])
-    assert ids(show("out", "--labels", "human.jsonl", "--disagree")[1]) == ["b", "c", "d"]
-
-
-def test_several_results(show) -> None:
-    assert main(["score", "rows.jsonl", "--judge", "containment,exact_match", "--output_dir", "two", "--quiet"]) == 0
-    out = show("two", "--right")[1]
-    assert "two/containment: 1 of 4 rows (right)" in out
-    assert "two/exact_match: 0 of 4 rows (right)" in out
 
 
 def test_what_cannot_be_shown_is_a_sentence(show, complaint: Callable[..., str]) -> None:
@@ -165,9 +160,7 @@ def test_doctor(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch:
 HOSTILE = "It is \x1b]52;c;cm0gLXJm\x07Paris\x1b]0;title\x07\x1b[2J\x9b1m\u202egnp"
 
 
-def test_no_text_of_an_answer_controls_the_terminal(
-    show, command: Callable[..., tuple[int, str, str]], folder: Path
-) -> None:
+def test_no_text_of_an_answer_controls_the_terminal(show, command: Command, folder: Path) -> None:
     rows = [{"id": HOSTILE, "question": HOSTILE, HOSTILE: "x", "reference": "Paris", "candidate": HOSTILE}]
     write_rows("hostile.jsonl", rows)
     printed = [

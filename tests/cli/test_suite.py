@@ -44,12 +44,10 @@ def suite(folder: Path) -> None:
 @pytest.fixture
 def score(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
     """Runs the suite over the examples; gives the output."""
+    flags = ("--suite", "suite.yaml", "--trust_remote_code", "--output_dir", "out")
 
     def run(*arguments: str) -> str:
-        assert (
-            main([str(EXAMPLES), "--suite", "suite.yaml", "--trust_remote_code", "--output_dir", "out", *arguments])
-            == 0
-        )
+        assert main([str(EXAMPLES), *flags, *arguments]) == 0
         return capsys.readouterr().out
 
     return run
@@ -119,15 +117,13 @@ def test_results_of_another_suite_are_not_touched(score) -> None:
     assert sum(line["label"] for line in lines("short")) == sum(0 < len(row["candidate"].split()) <= 9 for row in ROWS)
 
 
-def test_without_texts_and_quiet(score) -> None:
+def test_without_texts_and_quiet_and_in_a_config_file(score, capsys: pytest.CaptureFixture[str]) -> None:
     assert score("--no_texts", "--quiet", "--limit", "4") == ""
     header, *rows = Path("out-suite.csv").read_text().splitlines()
     assert header == "id,question,candidate,gold,contained,overlap,short"
     assert len(rows) == 4
     assert rows[0].startswith("short_facts-1,,,1,")
 
-
-def test_a_suite_in_a_config_file(capsys: pytest.CaptureFixture[str]) -> None:
     Path("settings.yaml").write_text("suite: suite.yaml\nlimit: 3\noutput_dir: elsewhere\n")
     assert main([str(EXAMPLES), "--config", "settings.yaml", "--trust_remote_code"]) == 0
     assert "elsewhere-suite.csv" in capsys.readouterr().out
@@ -137,16 +133,12 @@ def test_a_cascade_in_a_suite_tells_of_its_stages(score) -> None:
     from bert_judge.judges import RegexJudge
     from bert_judge.judges.cascade import CascadePlan, Certificate, Stage
 
-    stages = [
-        Stage(
-            metric,
-            {"judge_type": "RegexJudge", "pattern": "none", "metric": metric},
-            RegexJudge("none", metric).info.signature,
-            high,
-        )
-        for metric, high in (("exact_match", Certificate(1.0, 80, 80, 0.95)), ("containment", None))
-    ]
-    CascadePlan(tuple(stages), 0.95, 0.1).save("cascade.json")
+    def stage(metric: str, high: Certificate | None) -> Stage:
+        spec = {"judge_type": "RegexJudge", "pattern": "none", "metric": metric}
+        return Stage(metric, spec, RegexJudge("none", metric).info.signature, high)
+
+    stages = stage("exact_match", Certificate(1.0, 80, 80, 0.95)), stage("containment", None)
+    CascadePlan(stages, 0.95, 0.1).save("cascade.json")
     Path("suite.yaml").write_text(
         "cheap: {judge_type: 'bert_judge.judges.cascade:Cascade', model_path: cascade.json}\nplain: containment\n"
     )

@@ -226,9 +226,8 @@ def test_labels_are_learnt_as_they_are_by_every_way_to_train(make_judge: Callabl
     assert run(f"{line.replace('path data', 'path rows.jsonl')} --output_dir file") == 0
     config = TrainConfig(max_steps=2, dev_share=0.3, evaluations=1, quiet=True)
     BERTJudge(model, max_tokens=60).fit(rows, "fitted", config=config, save_strategy="no")
-    weights = {
-        name: Path(name, "model.safetensors").read_bytes() for name in ("out", "out--soft_labels", "file", "fitted")
-    }
+    names = ("out", "out--soft_labels", "file", "fitted")
+    weights = {name: Path(name, "model.safetensors").read_bytes() for name in names}
     assert len(set(weights.values())) == 1
     assert Path("out--no-soft_labels/model.safetensors").read_bytes() != weights["out"]
 
@@ -243,43 +242,22 @@ def test_bad_input_is_one_sentence(
     Path("c/sums_train/m/candidates.json").write_text(json.dumps(["a"] * 40))
     Path("c/sums_train/m/LLMJudge/Other_soft/scores.json").write_text("[]")
     write_rows("unlabelled.jsonl", [{name: row[name] for name in row if name != "label"} for row in lines])
+    given = f"--model_path {make_judge('bert')} --output_dir out"
+    built = "--dataset_path no --tasks sums_train --tasks_dir my_tasks --label_source LLMJudge/x --candidates_dir c"
+    no_scores = "there are no scores of LLMJudge/x for sums_train, m in c/sums_train/m or scores/sums_train/m; "
     for line, said in [
-        (
-            "--model_path E --dataset_path unlabelled.jsonl --output_dir out",
-            "unlabelled.jsonl has no column of labels that is recognised; name it with columns=",
-        ),
-        ("--model_path E --dataset_path no --output_dir out", "there is no dataset no; to build it, --tasks"),
-        ("--model_path E --dataset_path me/no --output_dir out", "me/no can't be read as a data set"),
-        ("--model_path E --dataset_path no --output_dir out --tasks sums_train", "--candidate_models was not given"),
-        (
-            (
-                "--model_path E --dataset_path no --output_dir out --tasks sums_train --tasks_dir my_tasks "
-                "--candidate_models m --label_source LLMJudge/x --candidates_dir c"
-            ),
-            (
-                "there are no scores of LLMJudge/x for sums_train, m in c/sums_train/m or scores/sums_train/m; "
-                "there is LLMJudge/Other_soft."
-            ),
-        ),
-        (
-            (
-                "--model_path E --dataset_path no --output_dir out --tasks sums_train --tasks_dir my_tasks "
-                "--candidate_models n --label_source LLMJudge/x --candidates_dir c"
-            ),
-            "there are no candidates of n for sums_train",
-        ),
-        (
-            "--model_path E --dataset_path rows.jsonl --output_dir out --training_mix no.json",
-            "the training mix no.json",
-        ),
-        ("--model_path E --dataset_path rows.jsonl --output_dir out --training_mix rows.jsonl", "training mix"),
-        (
-            "--model_path E --dataset_path rows.jsonl --output_dir out --training_mix m.json",
-            "names the task or model",
-        ),
-        ("--model_path no/where --dataset_path rows.jsonl --output_dir out", "the model 'no/where' was not found"),
-        ("--model_path E --dataset_path rows.jsonl --output_dir rows.jsonl", "rows.jsonl is a file; a folder"),
-        ("--model_path E --dataset_path rows.jsonl --output_dir out --learning_rate 0", "learning_rate is 0"),
+        ("--dataset_path unlabelled.jsonl", "no column of labels that is recognised; name it with --map label=COLUMN."),
+        ("--dataset_path no", "there is no dataset no; to build it, --tasks"),
+        ("--dataset_path me/no", "me/no can't be read as a data set"),
+        ("--dataset_path no --tasks sums_train", "--candidate_models was not given"),
+        (f"{built} --candidate_models m", f"{no_scores}there is LLMJudge/Other_soft."),
+        (f"{built} --candidate_models n", "there are no candidates of n for sums_train"),
+        ("--dataset_path rows.jsonl --training_mix no.json", "the training mix no.json"),
+        ("--dataset_path rows.jsonl --training_mix rows.jsonl", "training mix"),
+        ("--dataset_path rows.jsonl --training_mix m.json", "names the task or model"),
+        ("--dataset_path rows.jsonl --model_path no/where", "the model 'no/where' was not found"),
+        ("--dataset_path rows.jsonl --output_dir rows.jsonl", "rows.jsonl is a file; a folder"),
+        ("--dataset_path rows.jsonl --learning_rate 0", "learning_rate is 0"),
     ]:
         with subtests.test(line=line, said=said):
-            assert said in complaint("train", *line.replace(" E ", f" {make_judge('bert')} ").split())
+            assert said in complaint("train", *given.split(), *line.split())

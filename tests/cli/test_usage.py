@@ -36,6 +36,8 @@ def test_a_wrong_command_line_is_one_sentence_and_status_2(
         ("bertscore -r r.txt --baseline b.csv", "--baseline is for a model; name it with -m"),
         ("bertscore -r r.txt -c x -m m --baseline b.csv", "--baseline needs one file of texts, -r, and no candidates"),
         ("bertscore word -r r.txt -c c.txt", "nothing was expected here, not word"),
+        ("audit --items 0", "--items is 0"),
+        ("correct out --map label=ok", "--map names columns of the file of --labels"),
     ]:
         with subtests.test(line=line, said=said):
             assert said in complaint(*line.split(), status=2)
@@ -47,3 +49,4 @@ def test_every_help_has_an_example(command: Callable[..., tuple[int, str, str]],
             status, out, err = command(name, "--help")
             assert (status, err) == (0, "")
             assert f"\n  bert-judge {name}" in out
+            assert "SUPPRESS" not in out

@@ -9,6 +9,7 @@ import lzma
 import os
 from pathlib import Path
 
+import datasets
 import pytest
 
 from bert_judge.errors import InputError
@@ -107,10 +108,7 @@ def test_bad_rows(tmp_path: Path, subtests: pytest.Subtests) -> None:
             r"line 2 has a list in the column 'output'.*columns=\{'candidate': 'output\.0'\}",
         ),
         ({"answer": [["a"]], "output": "x"}, r"line 2 has a list in the column 'answer', where text was expected"),
-        (
-            {"answer": "a", "output": 0.5},
-            r"line 2 has the number 0\.5 in the column 'output'.*numbers_as_text=True",
-        ),
+        ({"answer": "a", "output": 0.5}, r"line 2 has the number 0\.5 in the column 'output'.*numbers_as_text=True"),
         ({"answer": 5, "output": "x"}, r"line 2 has the number 5 in the column 'answer'"),
         ({"answer": "a", "output": "x", "question": 5}, r"line 2 has the number 5 in the column 'question'"),
         ({"answer": "a", "output": "x", "question": [{"role": "system"}]}, r"no message of a user was found"),
@@ -133,7 +131,7 @@ def test_bad_rows(tmp_path: Path, subtests: pytest.Subtests) -> None:
             assert bad.reason in refusal(path, match)
 
 
-def test_bad_rows_of_a_table_are_kept_as_json(tmp_path: Path) -> None:
+def test_bad_rows_of_a_table_or_before_the_columns_are_known_are_kept_as_json(tmp_path: Path) -> None:
     path = write(tmp_path, "x.csv", 'answer,output\n"a\nb",x\n,é\na,b,c\n"a"a,b\nz,y\n')
     source = open_source(path, skip_bad_rows=True)
     assert [sample.id for sample in source] == ["1", "5"]
@@ -143,24 +141,18 @@ def test_bad_rows_of_a_table_are_kept_as_json(tmp_path: Path) -> None:
         (6, "[]"),
     ]
 
-
-def test_rows_before_the_columns_are_known_are_set_aside(tmp_path: Path) -> None:
     path = write(tmp_path, "x.jsonl", '{"error": "timeout"}\n{"target": "t"}\n' + GOOD)
     source = open_source(path, skip_bad_rows=True)
     assert list(source) == [Sample("x", ("a",), id="3")]
-    assert source.bad_rows[0] == BadRow(
-        1, "lacks the column of the reference or of the candidate", '{"error": "timeout"}'
-    )
+    reason = "lacks the column of the reference or of the candidate"
+    assert source.bad_rows[0] == BadRow(1, reason, '{"error": "timeout"}')
     assert len(source.bad_rows) == 2
 
 
-def test_nothing_but_bad_rows(tmp_path: Path) -> None:
+def test_nothing_but_bad_rows_and_what_a_limit_hides(tmp_path: Path) -> None:
     first = r"no good row: all 2 were set aside, the first because .*x\.jsonl line 1 has an empty"
     refusal(write(tmp_path, "x.jsonl", '{"answer": "", "output": "x"}\n{\n'), first, skip_bad_rows=True)
     refusal(write(tmp_path, "x.jsonl", "{\n"), r"no good row: all 1 were set aside", skip_bad_rows=True)
-
-
-def test_the_limit_hides_what_lies_behind_it(tmp_path: Path) -> None:
     path = write(tmp_path, "x.jsonl", GOOD * 3 + "broken\n")
     assert len(list(open_source(path, limit=3))) == 3
     refusal(path, "line 4", limit=4)
@@ -186,11 +178,8 @@ def test_mappings_that_do_not_fit(tmp_path: Path) -> None:
     path = write(tmp_path, "x.jsonl", GOOD)
     match = r"no column 'out', which was named for the candidate: found answer, output; did you mean 'output'\?"
     refusal(path, match, columns={"candidate": "out"})
-    refusal(
-        path,
-        r"no column 'y', .* label: found answer, output; name one of these with columns=\{'label':",
-        columns={"label": "y"},
-    )
+    match = r"no column 'y', .* label: found answer, output; name one of these with columns=\{'label':"
+    refusal(path, match, columns={"label": "y"})
     refusal(path, r"no column 'output\.q', which was named for the question", columns={"question": "output.q"})
     refusal(path, r"'answer' can't be mapped to a column; expected one of", columns={"answer": "answer"})
     refusal(path, r"for the column 'Frage' write question=Frage", columns={"Frage": "question"})
@@ -214,26 +203,19 @@ def test_a_file_that_may_not_be_read(tmp_path: Path) -> None:
     refusal(path, r"x\.jsonl cannot be read \(Permission denied\)")
 
 
-def test_formats_that_do_not_fit(tmp_path: Path) -> None:
+def test_formats_and_folders_that_do_not_fit(tmp_path: Path) -> None:
     path = write(tmp_path, "x.jsonl", GOOD)
     refusal(path, r"'xml' is not a format that can be read; expected one of jsonl, json", input_format="xml")
     refusal(path, r"is a file, and a saved dataset is a folder", input_format="datasets")
-    refusal(
-        tmp_path, r"folder without answers: no file in it ends in \.csv \(or in one of these and", input_format="csv"
-    )
+    match = r"folder without answers: no file in it ends in \.csv \(or in one of these and"
+    refusal(tmp_path, match, input_format="csv")
     assert open_source(write(tmp_path, "x.data", GOOD), input_format="jsonl").rows == 1
-
-
-def test_folders(tmp_path: Path) -> None:
-    import datasets
 
     refusal(tmp_path, r"not one that `save_to_disk` of datasets wrote", input_format="datasets")
     rows = datasets.Dataset.from_list([{"answer": "a", "output": "x"}])
     datasets.DatasetDict({"train": rows, "test": rows}).save_to_disk(tmp_path / "d")
-    refusal(
-        tmp_path / "d",
-        r"holds 2 splits \(train, test\) where one was expected; give the folder of one, such as .*/d/train",
-    )
+    match = r"holds 2 splits \(train, test\) where one was expected; give the folder of one, such as .*/d/train"
+    refusal(tmp_path / "d", match)
     assert open_source(tmp_path / "d" / "test").rows == 1
     write(tmp_path / "d" / "test", "data-00000-of-00001.arrow", "broken")
     refusal(tmp_path / "d" / "test", r"the folder .*test cannot be read as a saved dataset")

@@ -45,12 +45,6 @@ def test_a_file_beyond_a_limit_is_refused(tmp_path: Path, name: str, content: st
     assert message in str(error.value)
 
 
-def test_rows_are_not_limited(tmp_path: Path) -> None:
-    path = tmp_path / "a.jsonl"
-    path.write_text((text_of("x" * 90) + "\n") * 3_000)
-    assert len(open_source(path, limits=Limits(text=100, whole=10_000))) == 3_000
-
-
 @pytest.mark.parametrize(("ending", "pack"), PACKERS.items(), ids=PACKERS)
 @pytest.mark.parametrize("inside", ["jsonl", "json", "csv"])
 def test_a_packed_line_without_an_end_is_refused(
@@ -84,7 +78,7 @@ def test_a_member_of_an_archive_that_grows_too_much_is_set_aside(tmp_path: Path)
     assert (len(source), len(source.bad_rows)) == (1, 1)
 
 
-def test_a_header_of_many_columns_is_read_at_once(tmp_path: Path) -> None:
+def test_a_header_of_many_columns_is_read_at_once_and_rows_are_not_limited(tmp_path: Path) -> None:
     columns = [*ROW, *(f"c{n}" for n in range(15_000))]
     path = tmp_path / "a.csv"
     path.write_text(",".join(columns) + "\n" + ",".join(["x"] * len(columns)) + "\n")
@@ -92,3 +86,6 @@ def test_a_header_of_many_columns_is_read_at_once(tmp_path: Path) -> None:
     path.write_text(",".join([*columns, "c7"]) + "\n")
     with pytest.raises(InputError, match="more than one column 'c7'"):
         open_source(path)
+    path = tmp_path / "a.jsonl"
+    path.write_text((text_of("x" * 90) + "\n") * 3_000)
+    assert len(open_source(path, limits=Limits(text=100, whole=10_000))) == 3_000

@@ -32,18 +32,21 @@ def saved(place: Path, text: str) -> None:
 
 
 def lines(place: Path, text: str) -> None:
+    written(place, json.dumps({"text": text}) + "\n")
+
+
+def table(place: Path, text: str) -> None:
+    written(place, f"text\n{text}\n")
+
+
+def written(place: Path, content: str) -> None:
     place.parent.mkdir(parents=True, exist_ok=True)
-    place.write_text(json.dumps({"text": text}) + "\n")
+    place.write_text(content)
 
 
 def parquet(place: Path, text: str) -> None:
     place.parent.mkdir(parents=True, exist_ok=True)
     pyarrow.parquet.write_table(pyarrow.table({"text": [text]}), place)
-
-
-def table(place: Path, text: str) -> None:
-    place.parent.mkdir(parents=True, exist_ok=True)
-    place.write_text(f"text\n{text}\n")
 
 
 def texts(*arguments: object, **options: object) -> list[str]:
@@ -101,12 +104,9 @@ def test_a_split_of_another_name_than_usual(local: Path) -> None:
     lines(local / "other" / "dev.jsonl", TEST)
     lines(local / "other" / "train.jsonl", TRAIN)
     assert texts("org/other", None, "validation") == [TEST]
-
-
-def test_shards_are_read_in_order(local: Path) -> None:
     for shard in range(3):
-        parquet(local / "data" / f"test-{shard:05}-of-00003.parquet", str(shard))
-    assert texts("data", None, "test") == ["0", "1", "2"]
+        parquet(local / "shards" / f"test-{shard:05}-of-00003.parquet", str(shard))
+    assert texts("shards", None, "test") == ["0", "1", "2"]
 
 
 def test_a_copy_of_a_repository_is_read_by_its_card(local: Path) -> None:
@@ -123,17 +123,14 @@ def test_a_copy_of_a_repository_is_read_by_its_card(local: Path) -> None:
         load_dataset("org/data", "main", "dev")
 
 
-def test_several_configurations_are_joined(local: Path) -> None:
+def test_several_configurations_are_joined_unless_the_same_rows_stand_for_them(local: Path) -> None:
     for config in ("algebra", "geometry"):
         saved(local / "data" / config / "test", config)
     assert texts("org/data", ["geometry", "algebra"], "test") == ["geometry", "algebra"]
     with pytest.raises(InputError, match=r"'calculus'.*there is algebra, geometry"):
         load_dataset("org/data", ["algebra", "calculus"], "test")
-
-
-def test_rows_that_stand_for_several_configurations_are_read_once(local: Path) -> None:
-    saved(local / "data" / "test", TEST)
-    assert texts("org/data", ["algebra", "geometry"], "test") == [TEST]
+    saved(local / "alone" / "test", TEST)
+    assert texts("org/alone", ["algebra", "geometry"], "test") == [TEST]
 
 
 @pytest.mark.parametrize(
@@ -162,24 +159,16 @@ def test_the_places_in_their_order(local: Path, tmp_path: Path, monkeypatch: pyt
     assert find_dataset("org/other") is None
 
 
-def test_filter_and_process(local: Path) -> None:
-    (local / "data").mkdir(parents=True)
-    (local / "data" / "test.jsonl").write_text('{"n": 1}\n{"n": 2}\n{"n": 3}\n')
+def test_filter_and_process_write_nothing_beside_the_data(local: Path) -> None:
+    written(local / "data" / "test.jsonl", '{"n": 1}\n{"n": 2}\n{"n": 3}\n')
+    saved(local / "folder", TEST)
+    before = sorted(local.rglob("*"))
     dataset = load_dataset("data", None, "test", lambda row: row["n"] != 2, lambda row: {"double": 2 * row["n"]})
     assert dataset[:] == {"n": [1, 3], "double": [2, 6]}
-
-
-def test_rows_without_the_column_that_is_processed(local: Path) -> None:
-    lines(local / "data" / "test.jsonl", TEST)
-    with pytest.raises(InputError, match="no 'problem'; its columns are text"):
+    load_dataset("folder", filter_fn=lambda row: True, process_fn=lambda row: {"question": "q"})
+    assert sorted(local.rglob("*")) == before
+    with pytest.raises(InputError, match="no 'problem'; its columns are n"):
         load_dataset("data", None, "test", process_fn=lambda row: {"question": row["problem"]})
-
-
-def test_nothing_is_written_beside_the_data(local: Path) -> None:
-    saved(local / "data", TEST)
-    before = sorted((local / "data").iterdir())
-    load_dataset("data", filter_fn=lambda row: True, process_fn=lambda row: {"question": "q"})
-    assert sorted((local / "data").iterdir()) == before
 
 
 def test_reading_is_quiet(local: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -217,23 +206,17 @@ def test_broken_data_is_an_error_and_never_another_place(local: Path, save: Save
 @pytest.mark.parametrize(
     ("files", "problem"),
     [
-        ([], "there is nothing"),
-        (["notes.txt"], r"there is notes\.txt"),
-        (["a.jsonl", "b.csv"], r"files of several kinds \(csv, json\)"),
+        ({}, "there is nothing"),
+        ({"notes.txt": "x"}, r"there is notes\.txt"),
+        ({"a.jsonl": "x", "b.csv": "x"}, r"files of several kinds \(csv, json\)"),
+        ({"test.jsonl": ""}, r"test\.jsonl is empty"),
     ],
 )
-def test_a_folder_without_rows(local: Path, files: list[str], problem: str) -> None:
+def test_a_folder_without_rows(local: Path, files: dict[str, str], problem: str) -> None:
     (local / "data").mkdir(parents=True)
-    for name in files:
-        (local / "data" / name).write_text("x")
+    for name, content in files.items():
+        written(local / "data" / name, content)
     with pytest.raises(InputError, match=problem):
-        load_dataset("org/data", None, "test")
-
-
-def test_an_empty_file(local: Path) -> None:
-    (local / "data").mkdir(parents=True)
-    (local / "data" / "test.jsonl").touch()
-    with pytest.raises(InputError, match=r"test\.jsonl is empty"):
         load_dataset("org/data", None, "test")
 
 

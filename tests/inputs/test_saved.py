@@ -82,7 +82,7 @@ def test_every_row_of_real_logs_is_there_once_or_counted(subtests: pytest.Subtes
             assert sum(run.rows for run in source.saved_runs) == rows
 
 
-def test_a_log_of_lm_eval_has_one_row_a_document_with_the_scores_of_all_filters() -> None:
+def test_logs_have_a_row_a_document_with_its_targets_options_and_all_scores() -> None:
     (first, *_) = open_source(QA)
     assert (first.question, first.references, first.id) == ("What is 2+2?", ("4",), "0")
     assert first.candidate.startswith("itherversionclaimCE ( any")
@@ -93,8 +93,6 @@ def test_a_log_of_lm_eval_has_one_row_a_document_with_the_scores_of_all_filters(
         "harness:exact_match:lower": 0.0,
     }
 
-
-def test_logs_of_inspect_have_epochs_targets_and_options() -> None:
     graded = list(open_source(LOGS / "inspect" / "graded.eval"))
     assert [sample.id for sample in graded[:2] + graded[-1:]] == ["0_epoch_1", "1_epoch_1", "3_epoch_2"]
     assert graded[1] == Sample(

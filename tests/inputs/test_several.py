@@ -82,10 +82,8 @@ def test_folders_and_lists_without_answers_are_told(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no file was given"):
         open_source([])
     (tmp_path / "x.txt").touch()
-    with pytest.raises(
-        InputError,
-        match=r"no file in it ends in \.jsonl, .* \(or in one of these and \.gz, \.zst.*not saved by datasets",
-    ):
+    match = r"no file in it ends in \.jsonl, .* \(or in one of these and \.gz, \.zst.*not saved by datasets"
+    with pytest.raises(InputError, match=match):
         open_source(tmp_path)
     (tmp_path / "verdicts.jsonl").touch()
     (tmp_path / "run.json").touch()
@@ -125,12 +123,8 @@ def test_blank_references_among_several_are_passed_over(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="line 2 has an empty reference in the column 'answer'"):
         open_source(path)
     path = tmp_path / "x.jsonl"
-    path.write_text(
-        lines(
-            {"answer": "a", "output": "x"},
-            {"answer": "a", "answer_3": None, "answer_4": [], "answer_2": ["b"], "output": "x"},
-        )
-    )
+    row = {"answer": "a", "output": "x"}
+    path.write_text(lines(row, {**row, "answer_3": None, "answer_4": [], "answer_2": ["b"]}))
     source = open_source(path)
     assert [sample.references for sample in source] == [("a",), ("a", "b")]
     assert source.columns["reference"] == "answer + answer_2 + answer_3 + answer_4"

@@ -24,12 +24,11 @@ from bert_judge.judges.cascade import CascadePlan, Certificate, Stage
 from bert_judge.judges.naming import JudgeSpec
 from bert_judge.results import read_verdicts
 from bert_judge.studies.score import open_result, score_source
+from conftest import Command
+from json_lines import EXAMPLES, read_rows, write_rows
 from waiting import wait_until
 
 pytest.importorskip("ray")
-
-EXAMPLES = Path(__file__).parents[2] / "examples"
-Command = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -44,11 +43,10 @@ def cluster() -> Iterator[None]:
 @pytest.fixture
 def answers(folder: Path) -> Path:
     """The examples, four times, with ids of their own."""
-    rows = [json.loads(line) for line in (EXAMPLES / "answers.jsonl").read_text().splitlines()]
-    lines = [json.dumps({**row, "id": f"{n}-{row.get('id', at)}"}) for n in range(4) for at, row in enumerate(rows)]
-    path = folder / "rows.jsonl"
-    path.write_text("\n".join(lines))
-    return path
+    rows = read_rows(EXAMPLES)
+    return Path(
+        write_rows(folder / "rows.jsonl", [{**row, "id": f"{n}-{row['id']}"} for n in range(4) for row in rows])
+    )
 
 
 def parts_of(folder: Path) -> dict[str, bytes]:
@@ -164,7 +162,6 @@ def test_a_judge_in_a_pipeline_of_ones_own(answers: Path) -> None:
     import ray
 
     from bert_judge.integrations.distributed import JudgeActor
-    from bert_judge.judges.naming import JudgeSpec
 
     rows = pd.read_json(answers, lines=True)[["question", "references", "candidate"]].head(60)
     judged = ray.data.from_pandas(rows).map_batches(
@@ -251,10 +248,7 @@ def test_a_judge_that_no_process_can_start_ends_the_run(command: Command, answer
 def test_workers_write_to_an_address_and_a_killed_command_goes_on(
     command: Command, answers: Path, folder: Path
 ) -> None:
-    (folder / "killer.py").write_text(
-        KILLER.format(folder=folder).replace("yield", "time.sleep(0.01)\n            yield")
-    )
-    (folder / "killer.py").write_text("import time\n" + (folder / "killer.py").read_text())
+    (folder / "killer.py").write_text(KILLER.format(folder=folder).replace("sleep(0.01)", "sleep(0.02)"))
     (folder / "mended").touch()
     far = folder / "far"
     flags = ["--judge", "killer:Killer", "--part_rows", "20", "--no_report"]

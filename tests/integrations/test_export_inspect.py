@@ -14,12 +14,12 @@ import pytest
 
 from bert_judge.judges import Judge
 from bert_judge.records import JudgeInfo, Sample, Verdict
+from conftest import Command
 from json_lines import read_rows
 
 pytestmark = pytest.mark.usefixtures("folder")
 LOGS = Path(__file__).parents[1] / "logs" / "inspect"
 BY_WORDS = ("--judge", "containment", "--quiet")
-Command = Callable[..., tuple[int, str, str]]
 
 
 class Hesitant(Judge):
@@ -66,7 +66,7 @@ def test_an_archive_gets_the_score_in_every_place(command: Command) -> None:
     assert results["bert_judge"]["metrics"] == results["includes"]["metrics"]
     assert (results["bert_judge"]["scored_samples"], results["bert_judge"]["unscored_samples"]) == (4, 0)
     assert [(reduction["scorer"], len(reduction["samples"])) for reduction in parts["reductions.json"]] == [
-        *[("includes", 4), ("model_graded_qa", 4), ("bert_judge", 4)],
+        *[("includes", 4), ("model_graded_qa", 4), ("bert_judge", 4)]
     ]
     # An errored log has no verdicts.
     errored = members(Path("scored/errored.eval"))
@@ -93,19 +93,17 @@ def test_a_log_of_json_stays_one_and_a_score_can_be_edited(command: Command) -> 
     }
 
 
-def test_a_packed_log_is_written_as_inspect_reads_it(command: Command) -> None:
-    Path("mc.json.gz").write_bytes(gzip.compress((LOGS / "mc.json").read_bytes()))
-    assert command("score", "mc.json.gz", *BY_WORDS, "--output_dir", "out")[0] == 0
-    assert command("report", "out", "--to", "inspect", "-o", "scored", "--quiet")[0] == 0
-    assert "bert_judge" in json.loads(Path("scored/mc.json").read_text())["samples"][0]["scores"]
-
-
-def test_an_edited_score_keeps_its_place(command: Command) -> None:
+def test_an_edited_score_keeps_its_place_and_a_packed_log_is_written_as_inspect_reads_it(command: Command) -> None:
     assert command("score", LOGS / "graded.eval", *BY_WORDS, "--output_dir", "out")[0] == 0
     assert command("report", "out", "--to", "inspect", "--name", "includes", "-o", "edited", "--quiet")[0] == 0
     parts = members(Path("edited/graded.eval"))
     assert [result["name"] for result in parts["header.json"]["results"]["scores"]] == ["includes", "model_graded_qa"]
     assert [reduction["scorer"] for reduction in parts["reductions.json"]] == ["includes", "model_graded_qa"]
+
+    Path("mc.json.gz").write_bytes(gzip.compress((LOGS / "mc.json").read_bytes()))
+    assert command("score", "mc.json.gz", *BY_WORDS, "--output_dir", "packed")[0] == 0
+    assert command("report", "packed", "--to", "inspect", "-o", "scored", "--quiet")[0] == 0
+    assert "bert_judge" in json.loads(Path("scored/mc.json").read_text())["samples"][0]["scores"]
 
 
 def test_an_undecided_sample_is_unscored(command: Command) -> None:
@@ -129,9 +127,8 @@ def test_what_is_refused(complaint: Callable[..., str], command: Command) -> Non
     assert "logs/mc.json is what was judged, which is never replaced; choose another folder" in message
     assert "is never replaced" in complaint(*export, "-o", "logs", "--overwrite")
     assert command(*export, "-o", "scored", "--quiet")[0] == 0
-    assert "scored/mc.json exists already; choose another folder, or replace it with" in complaint(
-        *export, "-o", "scored"
-    )
+    said = "scored/mc.json exists already; choose another folder, or replace it with"
+    assert said in complaint(*export, "-o", "scored")
     assert command(*export, "-o", "scored", "--overwrite", "--quiet")[0] == 0
     assert "the name is 'a b'; letters, digits and _, a letter first" in complaint(*export, "--name", "a b")
     Path("logs").rename("moved")

@@ -108,6 +108,12 @@ def test_reasoning_is_not_judged():
     assert judge.calls[1][0].candidate == completions[0]
     assert rewards == [None]
 
+    texts = ["It is Paris.", "Lyon? No.</think>It is Paris."]
+    opened = ["France?<think>\n"] * 2
+    assert correctness(CONTAINMENT)(opened, texts, reference=["Paris"] * 2) == [0.0, 1.0]
+    assert correctness(CONTAINMENT, thinking=True)(ASKED, texts, reference=["Paris"] * 2) == [0.0, 1.0]
+    assert correctness(CONTAINMENT)(ASKED, texts, reference=["Paris"] * 2) == [1.0, 1.0]
+
 
 def test_a_loop_is_judged_as_if_it_were_said_once(subtests: pytest.Subtests):
     for completion, read in [
@@ -121,14 +127,6 @@ def test_a_loop_is_judged_as_if_it_were_said_once(subtests: pytest.Subtests):
             seen = Seen()
             correctness(seen)(None, [completion], reference=["Paris"])
             assert [sample.candidate for sample in seen.calls[0]] == [read]
-
-
-def test_where_the_prompt_opens_the_trace_it_has_to_be_closed():
-    texts = ["It is Paris.", "Lyon? No.</think>It is Paris."]
-    opened = ["France?<think>\n"] * 2
-    assert correctness(CONTAINMENT)(opened, texts, reference=["Paris"] * 2) == [0.0, 1.0]
-    assert correctness(CONTAINMENT, thinking=True)(ASKED, texts, reference=["Paris"] * 2) == [0.0, 1.0]
-    assert correctness(CONTAINMENT)(ASKED, texts, reference=["Paris"] * 2) == [1.0, 1.0]
 
 
 def test_columns_of_references(subtests: pytest.Subtests):
@@ -186,13 +184,17 @@ def test_format_is_a_term_of_its_own():
     assert format_match("(?:a|a)*c?d?")(None, ["a" * 60 + "x"]) == [None]  # takes for ever
 
 
-def test_trainers_see_a_name_and_can_pickle():
+def test_trainers_see_a_name_and_can_pickle_and_a_judge_is_loaded_once():
     assert (correctness(CONTAINMENT).__name__, format_match("a", name="shape").__name__) == ("correctness", "shape")
     reward = correctness(CONTAINMENT, clip=(0.2, 0.9))
     assert reward(ASKED[:1], ["Paris"], reference=["Paris"]) == [1.0]  # has a lock now, which no process can hand over
     again = pickle.loads(pickle.dumps(reward))
     assert again == reward
     assert again(ASKED[:1], ["Rome"], reference=["Paris"]) == [0.0]
+    spec = {"judge_type": "RegexJudge", "metric": "containment", "pattern": "none"}
+    assert shared_judge(spec) is shared_judge(dict(reversed(spec.items())))
+    assert isinstance(shared_judge(CONTAINMENT).judge, RegexJudge)
+    assert correctness(spec)(None, ["a b"], reference=["b"]) == [1.0]
 
 
 def test_bad_input_gets_a_sentence(refused: Refused):
@@ -234,9 +236,6 @@ def test_verl():
     assert score == {"score": 1.0, "acc": 1.0, "undecided": 0.0}
     batch = compute_scores(["a"] * 3, ["8", "<think>8", "9"], ["8", ["8", "eight"], "8"], judge=CONTAINMENT)
     assert [score["score"] for score in batch] == [1.0, 0.0, 0.0]
-
-
-def test_verl_has_no_none():
     puzzled = f"{__name__}:Puzzled"
     score = compute_score("gsm8k", "8", "8", {"question": "How?"}, undecided=0.25, judge=puzzled)
     assert score == {"score": 0.25, "acc": 0.0, "undecided": 1.0}
@@ -279,10 +278,7 @@ def test_openrlhf():
     assert rewards["rewards"].tolist() == rewards["scores"].tolist() == [1.0, 1.0]
     assert rewards["extra_logs"]["undecided"].tolist() == [0.0, 0.0]
     assert rewards["rewards"].shape == (2,)
-
-
-def test_openrlhf_hands_over_the_answer_alone():
-    prompt = "<|im_start|>user\nParis?<|im_end|>\n<|im_start|>assistant\n"
+    prompt = "<|im_start|>user\nParis?<|im_end|>\n<|im_start|>assistant\n"  # holds the answer that is not given
     assert reward_func([prompt + "No.<|im_end|>"], [prompt], ["Paris"], judge=CONTAINMENT)["rewards"].tolist() == [0.0]
 
 
@@ -327,10 +323,3 @@ def test_a_failure_reaches_every_thread_and_the_next_call_works():
             shared.assess([Sample("a", ("a",))])
     judge.broken = False
     assert len(shared.assess([Sample("a", ("a",))])) == 1
-
-
-def test_a_judge_is_loaded_once_a_process():
-    spec = {"judge_type": "RegexJudge", "metric": "containment", "pattern": "none"}
-    assert shared_judge(spec) is shared_judge(dict(reversed(spec.items())))
-    assert isinstance(shared_judge(CONTAINMENT).judge, RegexJudge)
-    assert correctness(spec)(None, ["a b"], reference=["b"]) == [1.0]

@@ -11,14 +11,7 @@ import pytest
 from scipy.stats import binom, binomtest
 
 from bert_judge.errors import InputError
-from bert_judge.measures.certified import (
-    Evidence,
-    at_least,
-    fixed_sequence,
-    highest_target,
-    is_certified,
-    rows_needed,
-)
+from bert_judge.measures.certified import Evidence, at_least, fixed_sequence, highest_target, is_certified, rows_needed
 
 
 def singles(rows: int, agreed: int, seed: int = 0) -> Evidence:
@@ -54,21 +47,12 @@ def test_answers_that_differ_within_a_question_count_more_than_one_of_them() -> 
     assert found[0] > 1.5 * found[1]
 
 
-def test_without_rows_nothing_is_certified() -> None:
-    nothing = Evidence(0, 0, np.array([]), np.array([]))
-    assert not is_certified(nothing, 0.5, 0.1)
-    assert math.isnan(nothing.agreement)
-
-
 def test_the_fewest_rows() -> None:
     for target in [0.5, 0.9, 0.95, 0.99]:
         for delta in [0.01, 0.025, 0.1, 0.25]:
             rows = rows_needed(target, delta)
             assert is_certified(singles(rows, rows), target, delta)
             assert rows == 1 or not is_certified(singles(rows - 1, rows - 1), target, delta)
-
-
-def test_the_fewest_rows_where_logarithms_are_not_exact() -> None:
     assert rows_needed(0.9, 0.9**2) == 2
 
 
@@ -76,6 +60,9 @@ def test_the_rate_that_is_certified() -> None:
     for agreed, rows in [(995, 1000), (300, 300), (290, 300)]:
         exact = binomtest(agreed, rows, alternative="greater").proportion_ci(0.95, "exact").low
         assert exact - 0.0011 <= at_least(singles(rows, agreed), 0.9, 0.05) <= exact + 1e-9
+    nothing = Evidence(0, 0, np.array([]), np.array([]))
+    assert not is_certified(nothing, 0.5, 0.1)
+    assert math.isnan(nothing.agreement)
 
 
 NEEDED = rows_needed(0.9, 0.1)  # 22
@@ -97,7 +84,7 @@ def test_the_sequence_ends_at_the_first_failure(subtests: pytest.Subtests) -> No
             assert fixed_sequence([singles(*each) for each in counts], 0.9, 0.1) == found
 
 
-def test_what_could_be_reached() -> None:
+def test_what_could_be_reached_and_bad_numbers() -> None:
     path = [singles(50, 49), singles(200, 192), singles(400, 340)]
     highest = highest_target(path, 0.05)
     assert highest == pytest.approx(0.92)
@@ -105,6 +92,13 @@ def test_what_could_be_reached() -> None:
     assert fixed_sequence(path, highest + 0.01, 0.05) is None
     assert highest_target([singles(100, 40)], 0.05) is None
     assert highest_target([], 0.05) is None
+    for call, said in [
+        (lambda: rows_needed(1.0, 0.1), "the target is 1.0"),
+        (lambda: rows_needed(0.9, 0.0), "delta is 0.0"),
+        (lambda: fixed_sequence([], 0.0, 0.1), "the target is 0.0"),
+    ]:
+        with pytest.raises(InputError, match=said):
+            call()
 
 
 def test_a_false_promise_is_as_rare_as_it_is_said_to_be(subtests: pytest.Subtests) -> None:
@@ -132,13 +126,3 @@ def test_a_false_promise_is_as_rare_as_it_is_said_to_be(subtests: pytest.Subtest
             false += is_certified(clustered(questions, max(size for _, size, _, _ in sources)), 0.9, delta)
         with subtests.test(sources=sources):
             assert binom.sf(false - 1, draws, delta) > 1e-4, f"{false} of {draws} promises were false"
-
-
-def test_bad_numbers_are_told_in_a_sentence() -> None:
-    for call, said in [
-        (lambda: rows_needed(1.0, 0.1), "the target is 1.0"),
-        (lambda: rows_needed(0.9, 0.0), "delta is 0.0"),
-        (lambda: fixed_sequence([], 0.0, 0.1), "the target is 0.0"),
-    ]:
-        with pytest.raises(InputError, match=said):
-            call()

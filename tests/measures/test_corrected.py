@@ -12,20 +12,9 @@ from scipy.stats import beta
 
 from bert_judge.errors import InputError
 from bert_judge.measures import Estimate
-from bert_judge.measures.corrected import (
-    LabelledSample,
-    corrected,
-    labels_only,
-    power_tuned,
-    stratified,
-)
+from bert_judge.measures.corrected import LabelledSample, corrected, labels_only, power_tuned, stratified
 
-ESTIMATES = {
-    "labels only": labels_only,
-    "PPI++": corrected,
-    "stratified": stratified,
-    "normal": power_tuned,
-}
+ESTIMATES = {"labels only": labels_only, "PPI++": corrected, "stratified": stratified, "normal": power_tuned}
 
 
 def simulated(seed: Any, rows: int, labels: int, accuracy: float, missed: float, passed: float) -> LabelledSample:
@@ -35,8 +24,6 @@ def simulated(seed: Any, rows: int, labels: int, accuracy: float, missed: float,
     called = np.where(chance.random(rows) < np.where(golds == 1, missed, passed), 1 - golds, golds)
     return LabelledSample.of(called, range(labels), golds[:labels])
 
-
-# ---------------------------------------------------------------------------------------------------------- ppi-python
 
 # ppi-python 0.2.3, in an environment of its own: ppi_mean_ci(golds[:400], f[:400], f[400:], alpha=0.05, lam=tuning)
 PPI_PYTHON = {
@@ -66,9 +53,6 @@ def test_the_power_tuned_mean_is_that_of_ppi_python() -> None:
         assert ours.width == pytest.approx(high - low, rel=0.003)
 
 
-# ------------------------------------------------------------------------------------------------------------- by hand
-
-
 def jeffreys(good: float, n: float) -> tuple[float, float]:
     return beta.ppf(0.025, good + 0.5, n - good + 0.5), beta.ppf(0.975, good + 0.5, n - good + 0.5)
 
@@ -85,16 +69,13 @@ def test_the_stratified_estimate_is_shares_by_verdict_with_jeffreys_intervals_pu
     assert (found.low, found.high) == pytest.approx((found.value - below, found.value + above), abs=1e-6)
 
 
-def test_with_all_rows_labelled_the_judge_has_no_say() -> None:
+def test_with_all_rows_labelled_or_the_same_said_of_all_the_judge_has_no_say() -> None:
     sample = simulated(0, 400, 400, 0.8, 0.1, 0.2)
     share = sample.golds.mean()
     for estimate in (labels_only, stratified, power_tuned):
         found = estimate(sample)
         assert found is not None
         assert found.value == pytest.approx(share)
-
-
-def test_a_judge_that_says_the_same_of_all_leaves_the_labels_alone() -> None:
     for calls in [0, 1]:
         sample = LabelledSample.of([calls] * 1000, range(100), [1] * 90 + [0] * 10)
         alone, found = labels_only(sample), corrected(sample)
@@ -119,9 +100,6 @@ def test_scores_narrow_the_interval_where_labels_suffice_for_them() -> None:
     assert corrected(sample, scores).width < 0.97 * corrected(sample).width
 
 
-# ---------------------------------------------------------------------------------------------------------- clusters
-
-
 @pytest.mark.parametrize("name", ESTIMATES)
 def test_copies_of_rows_in_their_clusters_add_no_certainty(name: str) -> None:
     once = simulated(5, 800, 400, 0.8, 0.15, 0.2)
@@ -133,9 +111,6 @@ def test_copies_of_rows_in_their_clusters_add_no_certainty(name: str) -> None:
     assert clustered.value == pytest.approx(single.value)
     assert clustered.width == pytest.approx(single.width, rel=0.03)
     assert unclustered.width < 0.6 * single.width
-
-
-# ------------------------------------------------------------------------------------------------------------- weights
 
 
 def drawn(chance: np.random.Generator, probabilities: np.ndarray, labels: int) -> np.ndarray:
@@ -173,8 +148,6 @@ def test_wherever_one_stops_weighted_estimates_are_without_bias(labels: int) -> 
         noise = np.std(values) / math.sqrt(len(values))
         assert error > 6 * noise if name == "unweighted" else error < 4 * noise + 0.004, (name, error, noise)
 
-
-# ---------------------------------------------------------------------------------------------------------- coverage
 
 DRAWS = 80
 CELLS = list(product((0.7, 0.8, 0.9, 0.95), (0.02, 0.08), (0.02, 0.08)))
@@ -226,9 +199,6 @@ def test_actively_drawn_labels_hold_the_truth_in_a_narrower_interval(labels: int
             held += strategy == "active" and found.low <= 0.85 <= found.high
     assert held / 300 > 0.93 - 3 * math.sqrt(0.07 * 0.93 / 300)
     assert widths["active"] < 0.93 * widths["uniform"]
-
-
-# ---------------------------------------------------------------------------------------------------------- bad input
 
 
 def test_a_confidence_is_between_0_and_1() -> None:

@@ -99,8 +99,6 @@ def test_the_risk_rises_as_less_sure_rows_are_kept():
     assert curve.area == pytest.approx(0.0625)
     assert curve.coverage_at(0.1) == 0.75 and curve.coverage_at(0.25) == 1.0
 
-
-def test_rows_that_are_equally_sure_have_the_expected_risk_in_any_order():
     one = thresholds.risk_coverage([1, 1, 1, 0], [1, 0, 0, 1])
     assert one == thresholds.risk_coverage([1, 1, 0, 1], [0, 0, 1, 1])
     assert one.coverage == (0.75, 1.0) and one.risk == pytest.approx((1 / 3, 0.5))

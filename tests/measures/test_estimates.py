@@ -11,45 +11,29 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from bert_judge.errors import InputError
-from bert_judge.measures import (
-    BootstrapSettings,
-    Estimate,
-    rate,
-    rate_interval,
-    rate_of_counts,
-    wilson_interval,
-)
+from bert_judge.measures import BootstrapSettings, Estimate, rate, rate_interval, rate_of_counts, wilson_interval
 from bert_judge.measures.estimates import WILSON, _student, mean
 
 counts = st.lists(st.integers(1, 30).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))), min_size=1)
 
 
-def test_one_answer_a_question_has_wilsons_interval() -> None:
+def test_one_answer_a_question_and_copies_of_it_have_wilsons_interval() -> None:
     for right, rows in [(0, 1), (1, 1), (0, 40), (40, 40), (7, 40), (500, 1000)]:
         each = [1] * right + [0] * (rows - right)
         assert rate_interval(each, [1] * rows) == wilson_interval(right, rows)
         assert rate_interval(each, [1] * rows, 0.8) == wilson_interval(right, rows, 0.8)
-
-
-def test_copies_of_an_answer_tell_no_more_than_one() -> None:
     for right, questions in [(3, 6), (0, 6), (6, 6), (1, 40), (20, 40)]:
         each = [20] * right + [0] * (questions - right)
         assert rate_interval(each, [20] * questions) == pytest.approx(wilson_interval(right, questions))
 
 
-def test_answers_to_one_question_are_one_row_at_the_edges_and_between() -> None:
+def test_answers_to_one_question_a_question_with_nearly_all_rows_and_no_rows() -> None:
     for right in (0, 20):
         assert rate_interval([right], [20]) == pytest.approx(wilson_interval(right // 20, 1))
     low, high = rate_interval([10], [20])
     assert low < 0.1 and high > 0.9
-
-
-def test_a_question_with_nearly_all_rows_leaves_little_known() -> None:
     low, high = rate_interval([300, 1, 0], [300, 1, 1])
     assert low < 0.3 and high > 0.99
-
-
-def test_no_rows() -> None:
     assert rate_interval([], []) == (0.0, 1.0)
     assert rate_interval([0, 0], [0, 0]) == (0.0, 1.0)
     assert rate([], []) == rate_of_counts([0], [0]) == Estimate(None)
@@ -63,14 +47,9 @@ def test_a_rate_is_an_estimate_with_its_method() -> None:
     assert rate_of_counts([1, 1, 1, 0], [1, 2, 1, 0]) == estimate
     assert rate([1, 0, 1]) == rate([1, 0, 1], "abc") == Estimate(2 / 3, *wilson_interval(2, 3), 3, WILSON)
     assert rate([1, 0, 1], confidence=0.8).interval == wilson_interval(2, 3, 0.8)
-
-
-def test_without_an_interval_there_is_no_method() -> None:
     bare = Estimate.of(0.5, None, 4, "bootstrap")
     assert (bare.value, bare.interval, bare.n, bare.method) == (0.5, None, 4, "")
     assert mean(np.array([0.2, 0.4]), ["q", "q"], BootstrapSettings()) == Estimate(pytest.approx(0.3), n=2)
-    with pytest.raises(InputError, match="resamples is 5"):
-        BootstrapSettings(resamples=5)
 
 
 @given(counts=counts)
@@ -100,26 +79,23 @@ def test_what_is_refused() -> None:
             rate_interval(right, rows)
     with pytest.raises(InputError, match="confidence is 95"):
         rate_interval([1], [2], 95)
+    with pytest.raises(InputError, match="resamples is 5"):
+        BootstrapSettings(resamples=5)
 
 
-def equal(chance: np.random.Generator, questions: int) -> np.ndarray:
-    return np.full(questions, 20)
+ANSWERS: dict[str, Callable[[np.random.Generator, int], np.ndarray]] = {
+    "equal": lambda _, questions: np.full(questions, 20),
+    "unequal": lambda chance, questions: chance.integers(1, 40, questions),
+    "a few large": lambda chance, questions: (
+        chance.geometric(0.1, questions) * np.where(chance.random(questions) < 0.1, 10, 1)
+    ),
+}
 
 
-def unequal(chance: np.random.Generator, questions: int) -> np.ndarray:
-    return chance.integers(1, 40, questions)
-
-
-def a_few_large(chance: np.random.Generator, questions: int) -> np.ndarray:
-    return chance.geometric(0.1, questions) * np.where(chance.random(questions) < 0.1, 10, 1)
-
-
-@pytest.mark.parametrize("answers", [equal, unequal, a_few_large])
+@pytest.mark.parametrize("answers", ANSWERS)
 @pytest.mark.parametrize("questions", [10, 50])
 @pytest.mark.parametrize("alike", [0.1, 0.3])
-def test_the_interval_covers(
-    answers: Callable[[np.random.Generator, int], np.ndarray], questions: int, alike: float
-) -> None:
+def test_the_interval_covers(answers: str, questions: int, alike: float) -> None:
     """1,000 draws of rates of questions from a beta distribution with an intra-class correlation of `alike`.
 
     Over rows, Wilson's interval covers 75 % and 55 % of them with 20 answers each.
@@ -127,7 +103,7 @@ def test_the_interval_covers(
     chance = np.random.default_rng(7)
     covered = by_row = 0
     for _ in range(1000):
-        rows = answers(chance, questions)
+        rows = ANSWERS[answers](chance, questions)
         right = chance.binomial(rows, chance.beta(*[0.5 * (1 / alike - 1)] * 2, questions))
         low, high = rate_interval(right, rows)
         covered += low <= 0.5 <= high

@@ -37,9 +37,6 @@ def drawn(questions: int, answers: int, rates: tuple[float, float], seed: int, s
     return first.ravel().astype(int), second.ravel().astype(int), clusters.tolist()
 
 
-# --------------------------------------------------------------------------------------------------------------- tests
-
-
 def test_mcnemar_is_statsmodels_and_the_sign_flip_of_single_rows() -> None:
     for one, two in [(0, 0), (1, 0), (0, 9), (12, 20), (20, 12), (50, 50), (300, 240)]:
         theirs = their_mcnemar([[7, one], [two, 9]], exact=True).pvalue if one + two else 1.0
@@ -76,23 +73,14 @@ def test_scores_have_the_paired_t_test() -> None:
 def test_holm_is_statsmodels() -> None:
     for p_values in [[0.3], [0.01, 0.04], [0.04, 0.01, 0.03, 0.005, 0.5], [0.2, 0.2, 1.0, 0.0], [0.9, 0.8, 0.7]]:
         assert holm(p_values) == pytest.approx(multipletests(p_values, method="holm")[1].tolist())
-
-
-def test_holm_of_nothing() -> None:
     assert holm([]) == []
 
 
-# ----------------------------------------------------------------------------------------------------------- intervals
-
-
-def test_the_interval_is_the_bootstrap_of_rows() -> None:
+def test_the_interval_is_the_bootstrap_of_rows_and_near_scipys() -> None:
     first, second, clusters = drawn(80, 3, (0.5, 0.6), 5)
     difference = second - first
     expected = bootstrap_interval(lambda w: float(w @ difference / w.sum()), clusters, resamples=300, seed=2)
     assert PairedSums.of(first, second, clusters).interval(resamples=300, seed=2) == pytest.approx(expected)
-
-
-def test_the_interval_is_near_scipys() -> None:
     first, second, _ = drawn(400, 1, (0.5, 0.6), 5)
     theirs = stats.bootstrap(
         (first, second), lambda a, b, axis: (b - a).mean(axis), paired=True, method="percentile", rng=1
@@ -126,16 +114,8 @@ def test_differences_that_hardly_vary_have_an_interval() -> None:
         )
         assert once == pytest.approx(often)
         assert once is not None and once[1] - once[0] > 0.05
-
-
-def test_one_row_that_did_not_change_with_the_others() -> None:
     low, high = counted(39, 0, 1).interval() or (0, 0)
     assert low == -1 and high > -0.9
-
-
-def test_scores_without_variance_have_no_interval() -> None:
-    for shift in (0.0, 0.25):
-        assert PairedSums.of([0.5] * 50, [0.5 + shift] * 50).interval() is None
 
 
 @pytest.mark.parametrize("case", ["even", "apart", "repeated", "few", "ten"])
@@ -185,19 +165,12 @@ def test_a_difference_is_that_of_the_sums() -> None:
     assert few.estimate.method == "Bonett and Price, as the differences vary little"
 
 
-# ------------------------------------------------------------------------------------------------------------- refused
-
-
-def test_one_question_says_nothing() -> None:
+def test_what_one_question_or_no_variance_says_and_what_is_refused() -> None:
     scores = PairedSums.of([0.2, 0.3], [0.4, 0.6], ["q", "q"])
     assert (scores.interval(), scores.p_value()) == (None, 1.0)
     assert PairedSums.of([0, 0], [1, 1], ["q", "q"]).p_value() == 1.0
-
-
-def test_settings_are_refused() -> None:
-    for call, message in [
-        (lambda: counted(1, 1, 1).interval(95), "confidence is 95"),
-        (lambda: counted(50, 1, 1).interval(95), "confidence is 95"),
-    ]:
-        with pytest.raises(InputError, match=message):
-            call()
+    for only_first in (1, 50):
+        with pytest.raises(InputError, match="confidence is 95"):
+            counted(only_first, 1, 1).interval(95)
+    for shift in (0.0, 0.25):
+        assert PairedSums.of([0.5] * 50, [0.5 + shift] * 50).interval() is None

@@ -30,9 +30,6 @@ KEYS = {
 
 def test_the_keys_of_questions_stay_as_they_are() -> None:
     assert {text: question_key(text, ()) for text in KEYS} == KEYS
-
-
-def test_without_a_question_the_references_are_the_key() -> None:
     assert question_key(None, ("Paris,", "FRANCE")) == "pari france"
     assert question_key("", ("Paris",)) == ""
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 import random
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -29,14 +27,6 @@ pairs = st.lists(st.tuples(st.integers(0, 1), st.integers(0, 1)), max_size=60)
 scored = st.lists(st.tuples(st.floats(0, 1), st.integers(0, 1)), min_size=1, max_size=60)
 
 
-def test_import_is_light() -> None:
-    code = "import sys, bert_judge.measures; print({'torch', 'scipy', 'sklearn', 'numpy'} & {*sys.modules})"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "set()\n"
-
-
-# ------------------------------------------------------------------------------------------------------------ intervals
-
-
 def test_wilson_is_scipys() -> None:
     for confidence in [0.5, 0.9, 0.95, 0.999]:
         for successes, n in [(0, 1), (1, 1), (0, 20), (20, 20), (7, 20), (999, 1000), (1, 100_000)]:
@@ -46,10 +36,16 @@ def test_wilson_is_scipys() -> None:
             )
 
 
-def test_wilson_edges() -> None:
+def test_wilson_at_its_edges_and_beyond() -> None:
     assert wilson_interval(0, 0) == (0.0, 1.0)
     assert wilson_interval(0, 9)[0] == 0.0
     assert wilson_interval(9, 9)[1] == 1.0
+    for counts in [(-1, 5), (6, 5), (0, -1)]:
+        with pytest.raises(InputError):
+            wilson_interval(*counts)
+    for confidence in [0.0, 1.0, 95, math.nan]:
+        with pytest.raises(InputError):
+            wilson_interval(1, 2, confidence)
 
 
 @settings(deadline=None)
@@ -61,33 +57,13 @@ def test_wilson_holds_the_share_and_mirrors(n: int, share: float, confidence: fl
     assert wilson_interval(n - successes, n, confidence) == pytest.approx((1 - high, 1 - low), abs=1e-9)
 
 
-def test_wilson_refuses() -> None:
-    for successes, n, confidence in [
-        (-1, 5, 0.95),
-        (6, 5, 0.95),
-        (0, -1, 0.95),
-        (1, 2, 0.0),
-        (1, 2, 1.0),
-        (1, 2, 95),
-        (1, 2, math.nan),
-    ]:
-        with pytest.raises(InputError):
-            wilson_interval(successes, n, confidence)
-
-
-# ------------------------------------------------------------------------------------------------------------ agreement
-
-
-def test_confusion_counts() -> None:
+def test_confusion_counts_at_its_edges_and_beyond() -> None:
     confusion = Confusion.count(iter([(1, 1), (1, 1), (0, 1), (1, 0), (0, 0), (0, 0), (0, 0)]))
     assert confusion == Confusion(true_positive=2, false_positive=1, false_negative=1, true_negative=3)
     assert confusion.n == 7
     assert confusion.accuracy == pytest.approx(5 / 7)
     assert (confusion.precision, confusion.recall, confusion.f1) == pytest.approx((2 / 3, 2 / 3, 2 / 3))
     assert confusion.kappa == pytest.approx(10 / 24)
-
-
-def test_confusion_edges() -> None:
     for confusion, accuracy, precision, recall, f1, kappa in [
         (Confusion(), None, None, None, None, None),
         (Confusion(true_positive=3), 1, 1, 1, 1, None),
@@ -99,6 +75,9 @@ def test_confusion_edges() -> None:
     ]:
         found = (confusion.accuracy, confusion.precision, confusion.recall, confusion.f1, confusion.kappa)
         assert found == (accuracy, precision, recall, f1, kappa)
+    for pair in [(2, 1), (0, -1), (1, None), (0.5, 1), ("1", 1)]:
+        with pytest.raises(InputError, match="0 or 1"):
+            Confusion.count([(1, 1), pair])
 
 
 @settings(deadline=None)
@@ -116,15 +95,6 @@ def test_confusion_is_scikit_learns(pairs: list[tuple[int, int]]) -> None:
         assert confusion.recall == pytest.approx(metrics.recall_score(golds, labels))
     if len({*golds, *labels}) == 2:
         assert confusion.kappa == pytest.approx(metrics.cohen_kappa_score(golds, labels))
-
-
-def test_confusion_refuses() -> None:
-    for pair in [(2, 1), (0, -1), (1, None), (0.5, 1), ("1", 1)]:
-        with pytest.raises(InputError, match="0 or 1"):
-            Confusion.count([(1, 1), pair])
-
-
-# ---------------------------------------------------------------------------------------------------------- calibration
 
 
 @settings(deadline=None)
@@ -163,33 +133,24 @@ def test_expected_calibration_error_by_numpy(rows: list[tuple[float, int]], bins
     assert 0 <= found <= 1
 
 
-def test_temperature_is_found_again() -> None:
+def test_temperature_is_found_again_and_is_logistic_regressions() -> None:
     for temperature in [0.2, 1.0, 3.0]:
         draw = random.Random(0)
         logits = [draw.gauss(0.0, 2.0) for _ in range(20_000)]
         golds = [int(draw.random() < 1 / (1 + math.exp(-logit / temperature))) for logit in logits]
         assert fit_temperature(logits, golds) == pytest.approx(temperature, rel=0.06)
-
-
-def test_temperature_is_logistic_regressions() -> None:
     draw = random.Random(1)
     logits = [draw.gauss(0.5, 3.0) for _ in range(500)]
     golds = [int(draw.random() < 1 / (1 + math.exp(-logit / 1.7))) for logit in logits]
     slope = LogisticRegression(C=1e9, fit_intercept=False).fit([[logit] for logit in logits], golds).coef_[0, 0]
     assert fit_temperature(logits, golds) == pytest.approx(1 / slope, rel=1e-3)
-
-
-def test_temperature_edges() -> None:
+    assert TEMPERATURES[0] <= fit_temperature([3.0, -3.0], [1, 0]) < 0.3
     for logits, golds, expected in [
-        ([3.0, -3.0], [1, 0], TEMPERATURES[0]),
         ([3.0, -3.0], [0, 1], TEMPERATURES[1]),
         ([0.0, 0.0], [0, 1], 1.0),
         ([1e6, -1e6, 1e6], [1, 0, 0], TEMPERATURES[1]),
     ]:
-        if expected == TEMPERATURES[0]:
-            assert TEMPERATURES[0] <= fit_temperature(logits, golds) < 0.3
-        else:
-            assert fit_temperature(logits, golds) == pytest.approx(expected, rel=1e-3)
+        assert fit_temperature(logits, golds) == pytest.approx(expected, rel=1e-3)
 
 
 @settings(deadline=None)
@@ -212,19 +173,10 @@ def test_calibration_refuses() -> None:
             ([0.5], [None], "a gold label is None"),
             ([0.5, math.nan], [1, 0], "a (score|logit) is"),
             ([0.5, math.inf], [1, 0], "a (score|logit) is"),
+            *([([-0.01], [1], "probability"), ([1.01], [1], "probability")] if measure is not fit_temperature else []),
         ]:
             with pytest.raises(InputError, match=message):
                 measure(values, golds)
-
-
-def test_scores_are_probabilities() -> None:
-    for measure in [brier, expected_calibration_error]:
-        for score in [-0.01, 1.01]:
-            with pytest.raises(InputError, match="probability"):
-                measure([score], [1])
-
-
-def test_bins_are_positive() -> None:
     for bins in [0, -3]:
         with pytest.raises(InputError, match="bins"):
             expected_calibration_error([0.5], [1], bins)

@@ -48,7 +48,7 @@ def test_examples_are_short_on_the_terminal_and_data_in_markdown():
 
 def test_no_text_ends_the_code_that_it_stands_in():
     assert [code(text) for text in ("a b", "a`b", "``", " a", "", None)] == [
-        *("`a b`", "``a`b``", "``` `` ```", "`  a `", "`''`", "none"),
+        *("`a b`", "``a`b``", "``` `` ```", "`  a `", "`''`", "none")
     ]
     assert code("x" * 50, 20) == f"`{'x' * 10} … {'x' * 10}`"
     assert escaped("[x](y) 50% [1, 2]\n*z*") == "[x\\](y) 50% [1, 2] \\*z\\*"

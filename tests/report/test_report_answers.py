@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from bert_judge.report import find_runs, left_out
 from bert_judge.report.sections import make_report
 from bert_judge.studies.labels import read_labels
 from bert_judge.studies.table import VerdictTable, collect
+from json_lines import write_rows
 
 THREE = answers("Paris", "London", "Rome", golds="10 ")
 
@@ -35,12 +35,8 @@ def test_runs_of_two_judges_are_columns_of_the_same_rows(tmp_path: Path):
         ("b", "BERTJudge large"),
     ]
     assert (table.labels, table.notes) == ("the input", [])
-
-
-def test_a_single_judge_is_called_what_it_is(tmp_path: Path):
-    assert [judge.name for judge in collect([make_run(tmp_path / "out", THREE, says(1, 0, 0))]).judges] == [
-        "BERTJudge starter"
-    ]
+    (alone,) = collect([first]).judges  # is called what it is
+    assert alone.name == "BERTJudge starter"
 
 
 def test_two_thresholds_of_one_judge_are_told_apart(tmp_path: Path):
@@ -89,32 +85,22 @@ def test_overlapping_runs_of_one_judge_stand_beside_another_judge(tmp_path: Path
     table = collect([few, all_, other])
     assert scores(table) == [[0.9, 0.2, 0.1], [0.5, 0.6, 0.7]]
     assert len(table.notes) == 1
-
-
-def test_a_run_without_texts_beside_them_changes_nothing_of_that(tmp_path: Path):
-    few = make_run(tmp_path / "few", THREE[1:], says(0.2, 0.1), sha="2" * 64)
-    all_ = make_run(tmp_path / "all", THREE, says(0.9, 0.2, 0.1))
+    few = make_run(tmp_path / "two", THREE[1:], says(0.2, 0.1), sha="2" * 64)
     bare = make_run(tmp_path / "bare", THREE, says(0.5, 0.6, 0.7), LARGE, texts=False)
     table = collect([few, all_, bare])
     assert scores(table) == [[0.2, 0.1, 0.9], [0.6, 0.7, 0.5]]
     assert [row.candidate for row in table.rows] == ["London", "Rome", "Paris"]
 
 
-def test_the_column_model_tells_equal_answers_apart(tmp_path: Path):
-    runs = [make_run(tmp_path / name, answers("a", "b", model=name), says(1, 0), sha=name) for name in ("m1", "m2")]
-    assert scores(collect(runs)) == [[1, 0, 1, 0]]
-
-
-def test_the_same_judge_twice_on_the_same_input_is_two_columns(tmp_path: Path):
+def test_judges_models_and_answers_that_come_again_stay_apart(tmp_path: Path):
     runs = [make_run(tmp_path / name, THREE, says(*own)) for name, own in (("a", (1, 0, 0)), ("b", (0, 1, 0)))]
     assert scores(collect(runs)) == [[1, 0, 0], [0, 1, 0]]
-
-
-def test_answers_that_come_again_are_rows_of_their_own(tmp_path: Path):
+    runs = [make_run(tmp_path / name, answers("a", "b", model=name), says(1, 0), sha=name) for name in ("m1", "m2")]
+    assert scores(collect(runs)) == [[1, 0, 1, 0]]
     twice = answers("Paris", "Paris")
     runs = [
-        make_run(tmp_path / "a", twice, says(0.9, 0.8)),
-        make_run(tmp_path / "b", twice, says(0.7, 0.6), LARGE),
+        make_run(tmp_path / "twice", twice, says(0.9, 0.8)),
+        make_run(tmp_path / "large", twice, says(0.7, 0.6), LARGE),
     ]
     assert scores(collect(runs)) == [[0.9, 0.8], [0.7, 0.6]]
 
@@ -159,56 +145,34 @@ def test_task_and_model_of_candidates_are_in_their_path(tmp_path: Path):
 
 
 def test_columns_with_few_values_are_kinds_and_others_are_not(tmp_path: Path):
-    samples = [
-        Sample(
-            f"c{i}",
-            ("r",),
-            "q",
-            str(i),
-            meta={"topic": "ab"[i % 2], "uid": f"u{i}", "same": "x", "part": i % 2 or None},
-        )
-        for i in range(8)
-    ]
+    columns = [{"topic": "ab"[i % 2], "uid": f"u{i}", "same": "x", "part": i % 2 or None} for i in range(8)]
+    samples = [Sample(f"c{i}", ("r",), "q", str(i), meta=meta) for i, meta in enumerate(columns)]
     run = make_run(tmp_path / "a", samples, says(*[0.5] * 8))
     assert [(facet.name, facet.levels) for facet in collect([run]).facets] == [("part", ["1"]), ("topic", ["a", "b"])]
 
 
 @pytest.mark.parametrize("fields", [("question", "references", "candidate", "label"), ("id", "label")])
 def test_labels_of_a_file_replace_those_of_the_input(tmp_path: Path, fields: tuple[str, ...]):
-    rows = [
-        {
-            "id": row.id,
-            "question": row.question,
-            "references": list(row.references),
-            "candidate": row.candidate,
-            "label": 0,
-        }
-        for row in THREE[:2]
-    ]
-    path = tmp_path / "human.jsonl"
-    path.write_text("".join(json.dumps({name: row[name] for name in fields}) + "\n" for row in rows), encoding="utf-8")
+    rows = [{name: 0 if name == "label" else getattr(row, name) for name in fields} for row in THREE[:2]]
+    path = write_rows(tmp_path / "human.jsonl", rows)
     table = collect([make_run(tmp_path / "a", THREE, says(1, 0, 0))], read_labels(path))
     assert [row.gold for row in table.rows] == [0, 0, None]
-    assert table.labels == str(path)
+    assert table.labels == path
 
 
 def test_what_is_no_result_is_told_in_a_sentence(tmp_path: Path):
     (tmp_path / "none").mkdir()
-    file = tmp_path / "file"
-    file.write_text("")
-    for path, told in ((tmp_path / "none", "holds no result"), (file, "is a file"), (tmp_path / "x", "is not there")):
+    (tmp_path / "file").write_text("")
+    (tmp_path / "begun").mkdir()
+    (tmp_path / "begun" / "verdicts.jsonl.partial").write_text("")
+    sentences = {"none": "holds no result", "file": "is a file", "x": "is not there", "begun": "an unfinished run"}
+    for name, told in sentences.items():
         with pytest.raises(InputError, match=told):
-            find_runs([path])
+            find_runs([tmp_path / name])
     with pytest.raises(InputError, match="no results were given"):
         collect([])
     with pytest.raises(InputError, match="no row was judged"):
         collect([make_run(tmp_path / "empty", [], [])])
-
-
-def test_an_unfinished_run_is_told(tmp_path: Path):
-    (tmp_path / "verdicts.jsonl.partial").write_text("")
-    with pytest.raises(InputError, match="an unfinished run"):
-        find_runs([tmp_path])
 
 
 def test_unfinished_results_deeper_down_are_told(tmp_path: Path):
@@ -231,12 +195,10 @@ def test_results_deeper_down_are_in_the_order_in_which_they_were_made(tmp_path: 
         make_run(tmp_path / name, THREE, says(1, 0, 0), Signature(name), timings=timings)
     assert [run.folder.name for run in find_runs([tmp_path])] == ["b", "a", "c"]
 
-
-def test_results_of_one_second_are_in_the_order_in_which_they_were_finished(tmp_path: Path):
-    for nanoseconds, name in ((10, "b"), (20, "c"), (20, "a")):
-        make_run(tmp_path / name, THREE, says(1, 0, 0), Signature(name))
-        os.utime(tmp_path / name / "run.json", ns=(nanoseconds, nanoseconds))
-    assert [run.folder.name for run in find_runs([tmp_path])] == ["b", "a", "c"]
+    for nanoseconds, name in ((10, "b"), (20, "c"), (20, "a")):  # in one second: as they were finished
+        make_run(tmp_path / "later" / name, THREE, says(1, 0, 0), Signature(name))
+        os.utime(tmp_path / "later" / name / "run.json", ns=(nanoseconds, nanoseconds))
+    assert [run.folder.name for run in find_runs([tmp_path / "later"])] == ["b", "a", "c"]
 
 
 def test_results_deeper_down_are_found_once(tmp_path: Path):

@@ -63,11 +63,7 @@ def test_all_rows_can_be_read_again(written: Callable[..., Path]):
     assert [len(chunk["id"]) for chunk in chunks] == [CHUNK, 3]
     assert chunks[0]["candidate"][3] == samples[3].candidate
     assert chunks[1]["id"] == [f"id{i}" for i in range(CHUNK, count)]
-    assert chunks[0]["question"][:7] == [
-        *(f"question {i}" for i in range(5)),
-        0,
-        1,
-    ]  # the row that has it
+    assert chunks[0]["question"][:7] == [*(f"question {i}" for i in range(5)), 0, 1]  # the row that has it
     assert chunks[1]["references"] == [0, 1, 0]
     assert chunks[0]["more"][4] == {"n": [4]}
 
@@ -153,7 +149,7 @@ def test_the_page_tells_the_figures_without_a_script(tmp_path: Path):
     assert text.count('class="chart"') == 4  # two histograms, two reliability diagrams
 
 
-def test_markdown_and_json_have_the_same_figures(tmp_path: Path):
+def test_markdown_and_json_have_the_same_figures_each_time(tmp_path: Path):
     run = make_run(tmp_path / "out", answers("a", "b", golds="10"), says(0.9, 0.8))
     report = write_report([run], tmp_path / "r.html")
     text, record = (tmp_path / "r.md").read_text(), json.loads((tmp_path / "r.json").read_text())
@@ -163,16 +159,16 @@ def test_markdown_and_json_have_the_same_figures(tmp_path: Path):
     assert "| agreement with human labels | 50.0% [5.5, 94.5] |" in text
     assert "bert-judge score 'my answers.jsonl'" in text
     assert "95 % intervals, by question where questions have several answers" in text
+    for name in ("a.html", "b.html"):
+        write_report([run], tmp_path / name)
+    assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
 
 
 def test_each_judge_is_told_with_its_folder(tmp_path: Path):
+    other = Signature.make("BERTJudge", model="starter", weights="other")
     runs = [
         make_run(tmp_path / name, answers(name), says(1), signature, sha=name)
-        for name, signature in (
-            ("a1", LARGE),
-            ("a2", LARGE),
-            ("b", Signature.make("BERTJudge", model="starter", weights="other")),
-        )
+        for name, signature in {"a1": LARGE, "a2": LARGE, "b": other}.items()
     ]
     write_report(runs, tmp_path / "r.html", notes=["told before"])
     text, words = (tmp_path / "r.html").read_text(encoding="utf-8"), (tmp_path / "r.md").read_text().replace("\\", "")
@@ -186,33 +182,23 @@ def test_each_judge_is_told_with_its_folder(tmp_path: Path):
 
 
 def test_the_title_is_the_name_of_the_input(tmp_path: Path):
+    candidates = {"path": "c/gsm8k/Llama_1B/candidates.json", "format": "candidates"}
     runs = [
         make_run(tmp_path / "a", answers("a"), says(1)),
-        make_run(
-            tmp_path / "b",
-            answers("b"),
-            says(1),
-            input={"path": "c/gsm8k/Llama_1B/candidates.json", "format": "candidates"},
-        ),
+        make_run(tmp_path / "b", answers("b"), says(1), input=candidates),
     ]
     write_report(runs, tmp_path / "r.html")
     assert "<h1>answers.jsonl, gsm8k, Llama_1B</h1>" in (tmp_path / "r.html").read_text(encoding="utf-8")
 
 
-def test_the_same_results_make_the_same_page(tmp_path: Path):
-    run = make_run(tmp_path / "out", answers("a", "b"), says(0.9, 0.8))
-    for name in ("a.html", "b.html"):
-        write_report([run], tmp_path / name)
-    assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
-
-
 def test_where_it_cannot_be_written_is_told(tmp_path: Path):
     run = make_run(tmp_path / "out", answers("a"), says(1))
-    with pytest.raises(OutputError, match=r"a file that ends with \.html was expected"):
-        write_report([run], tmp_path / "report.pdf")
-    with pytest.raises(OutputError, match="can't be written"):
-        write_report([run], tmp_path / "out" / "run.json" / "report.html")
-    with pytest.raises(OutputError, match="typo is not there; make it, or choose another file"):
-        write_report([run], tmp_path / "typo" / "new" / "report.html")
+    for path, message in [
+        ("report.pdf", r"a file that ends with \.html was expected"),
+        ("out/run.json/report.html", "can't be written"),
+        ("typo/new/report.html", "typo is not there; make it, or choose another file"),
+    ]:
+        with pytest.raises(OutputError, match=message):
+            write_report([run], tmp_path / path)
     assert not (tmp_path / "typo").exists()
     assert not list(tmp_path.rglob("*.partial"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -58,18 +58,14 @@ def test_a_result_is_three_files(tmp_path: Path):
     assert run["summary"]["rows"] == result.summary.rows == len(ROWS)
     assert run["identity"]["signature"] == asdict(OURS.signature)
     assert ResultFolder(tmp_path / "a/b", OURS).finished
-
-
-def test_making_one_changes_nothing(tmp_path: Path):
     ResultFolder(tmp_path / "new", OURS)
     assert not (tmp_path / "new").exists()
-
-
-def test_an_empty_result_and_undecided_rows(tmp_path: Path):
     complete(tmp_path / "none", rows=[])
     assert json.loads((tmp_path / "none/scores.json").read_text()) == []
     complete(tmp_path / "some", rows=[{"id": "1", "score": None, "label": None}])
     assert json.loads((tmp_path / "some/scores.json").read_text()) == [None]
+    # Before the judge is known only the rest is compared.
+    assert ResultFolder(tmp_path / "a/b", Identity(None, "1234", OURS.options)).finished
 
 
 def test_what_was_written_before_an_exception_stays(tmp_path: Path):
@@ -102,36 +98,25 @@ def test_half_a_line_is_cut(tmp_path: Path, rest: bytes):
 @pytest.mark.parametrize(
     ("other", "said"),
     [
-        (
-            Identity(Signature.make("Judge", model="b", dtype="float32"), "1234", OURS.options),
-            r"another judge \(model a, not b\)",
-        ),
-        (Identity(Signature("Other"), "1234", OURS.options), r"another judge \(Judge a, not Other\)"),
-        (Identity(OURS.signature, "5678", OURS.options), "a result of another input;"),
-        (
-            Identity(OURS.signature, "1234", {"limit": 5, "map": {"id": "x"}}),
-            r"other options \(limit: null, not 5\)",
-        ),
-        (Identity(Signature("Other"), "5678", OURS.options), "another judge .* and another input"),
-        (Identity(None, "5678", OURS.options), "a result of another input;"),
+        ({"signature": Signature.make("Judge", model="b", dtype="float32")}, r"another judge \(model a, not b\)"),
+        ({"signature": Signature("Other")}, r"another judge \(Judge a, not Other\)"),
+        ({"input_sha256": "5678"}, "a result of another input;"),
+        ({"options": {"limit": 5, "map": {"id": "x"}}}, r"other options \(limit: null, not 5\)"),
+        ({"signature": Signature("Other"), "input_sha256": "5678"}, "another judge .* and another input"),
+        ({"signature": None, "input_sha256": "5678"}, "a result of another input;"),
     ],
 )
 @pytest.mark.parametrize("whole", [True, False])
-def test_another_result_is_refused_and_untouched(tmp_path: Path, other: Identity, said: str, whole: bool):
+def test_another_result_is_refused_and_untouched(tmp_path: Path, other: dict, said: str, whole: bool):
     if whole:
         complete(tmp_path)
     else:
         begin(tmp_path, ROWS[:3])
     before = contents(tmp_path)
     with pytest.raises(OutputError, match=said) as error:
-        ResultFolder(tmp_path, other)
+        ResultFolder(tmp_path, replace(OURS, **other))
     assert "choose another folder, or pass overwrite=True" in str(error.value)
     assert contents(tmp_path) == before
-
-
-def test_before_the_judge_is_known_only_the_rest_is_compared(tmp_path: Path):
-    complete(tmp_path)
-    assert ResultFolder(tmp_path, Identity(None, "1234", OURS.options)).finished
 
 
 def test_overwrite_keeps_the_old_result_until_the_new_one_is_whole(tmp_path: Path):
@@ -179,15 +164,13 @@ def test_an_unreadable_run_record_is_told(tmp_path: Path, refused: Refused):
         complete(tmp_path, overwrite=True)
 
 
-def test_a_result_without_verdicts_is_made_anew(tmp_path: Path):
+def test_a_result_without_verdicts_is_made_anew_and_a_damaged_line_is_told(tmp_path: Path):
     complete(tmp_path)
     (tmp_path / "verdicts.jsonl").unlink()
     assert not ResultFolder(tmp_path, OURS).finished
     complete(tmp_path)
     assert list(ResultFolder(tmp_path, OURS).records()) == ROWS
 
-
-def test_a_damaged_line_is_told(tmp_path: Path):
     result = complete(tmp_path)
     (tmp_path / "verdicts.jsonl").write_text('{"id": "1"}\n\x00\n')
     with pytest.raises(InputError, match=r"verdicts.jsonl is damaged in line 2 .*; remove it"):
@@ -221,12 +204,7 @@ def test_half_characters_are_written_as_json_has_them(tmp_path: Path):
     assert next(ResultFolder(tmp_path, OURS).records())["explanation"] == "\ud83d!"
 
 
-def test_a_record_leaves_out_what_is_empty():
-    plain = Row.of(Sample("c", ("r",))).record()
-    assert plain == {"id": None, "score": None, "label": None, "references": ["r"], "candidate": "c"}
-
-
-def test_a_record_with_everything():
+def test_a_record_with_everything_and_with_nothing():
     columns = {"model": "m", "topic": "t", "score": 3, "candidate": "x", "gold": 1}
     sample = Sample("c", ("r", "s"), "q", "7", 0, columns)
     verdict = Verdict(0.5, 1, "why", 1, {"candidate": 3}, {"logit": 0.0})
@@ -238,6 +216,8 @@ def test_a_record_with_everything():
     assert row.record() == said | more | texts
     assert Row.read(row.record()).verdict == verdict
     assert row.record(texts=False) == said | more | {"question_hash": cluster_hash("q", "7")}
+    plain = Row.of(Sample("c", ("r",))).record()
+    assert plain == {"id": None, "score": None, "label": None, "references": ["r"], "candidate": "c"}
 
 
 def test_the_folder_is_held_until_the_result_is_whole(tmp_path: Path):

@@ -20,15 +20,13 @@ from bert_judge.judges import Judge
 from bert_judge.records import JudgeInfo, Sample, Verdict
 from bert_judge.results import Identity, ResultFolder, read_verdicts
 from bert_judge.studies.score import score_source
+from conftest import Command
+from json_lines import EXAMPLES, read_rows
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
-
-EXAMPLES = Path(__file__).parents[2] / "examples"
 ROWS = [
     {"question": f"q{n}", "reference": ["1", "one"], "candidate": str(n % 3), "label": n % 2, "task": "t", "n": n}
     for n in range(23)
 ]
-Command = Callable[..., tuple[int, str, str]]
 
 
 class Steady(Judge):
@@ -173,16 +171,11 @@ def test_another_input_or_size_of_parts_is_refused_unless_it_may_be_overwritten(
     other = open_source(write_rows(tmp_path / "other.jsonl", ROWS[:9]), part_rows=4)
     with pytest.raises(OutputError, match=r"another input and other options .part_rows: 5, not 4"):
         folder_for(other, tmp_path / "r")
-    identity = Identity(Steady.info.signature, other.sha256, {})
-    lines = ResultFolder(tmp_path / "r", identity, overwrite=True)
-    list(score_source(other, Steady(), lines))
-    assert len(list(read_verdicts(tmp_path / "r"))) == 9
-    assert not (tmp_path / "r/verdicts").exists()
-    options = {"part_rows": 4}
-    parts = ResultFolder(tmp_path / "r", Identity(identity.signature, other.sha256, options), overwrite=True)
-    list(score_source(other, Steady(), parts))
-    assert not (tmp_path / "r/verdicts.jsonl").exists()
-    assert len(list(read_verdicts(tmp_path / "r"))) == 9
+    for options, replaced in [({}, "verdicts"), ({"part_rows": 4}, "verdicts.jsonl")]:
+        identity = Identity(Steady.info.signature, other.sha256, options)
+        list(score_source(other, Steady(), ResultFolder(tmp_path / "r", identity, overwrite=True)))
+        assert len(list(read_verdicts(tmp_path / "r"))) == 9
+        assert not (tmp_path / "r" / replaced).exists()
 
 
 def test_values_that_have_no_place_are_refused_and_half_characters_are_replaced(source: Source, tmp_path: Path) -> None:
@@ -206,13 +199,12 @@ def test_a_missing_list_of_parts_is_said(source: Source, tmp_path: Path) -> None
 
 
 def test_every_command_reads_parts(command: Command, folder: Path) -> None:
-    answers = EXAMPLES / "answers.jsonl"
     for name, judge in (("a", "containment"), ("b", "exact_match")):
-        status, out, _ = command("score", answers, "--judge", judge, "--output_format", "parquet", "--part_rows", 30,
-                                 "--output_dir", name)  # fmt: skip
+        parts = ("--output_format", "parquet", "--part_rows", 30, "--output_dir", name)
+        status, out, _ = command("score", EXAMPLES, "--judge", judge, *parts)
         assert status == 0
         assert f"files  {name}/: verdicts/, scores.json, run.json, report.html" in out
-        command("score", answers, "--judge", judge, "--output_dir", f"{name}-lines")
+        command("score", EXAMPLES, "--judge", judge, "--output_dir", f"{name}-lines")
     assert len(list(Path("a/verdicts").glob("*.parquet"))) == 4
     for words in ("compare a b", "show a", "correct a", "report a --to rows -o x"):
         status, out, _ = command(*words.split())
@@ -220,7 +212,7 @@ def test_every_command_reads_parts(command: Command, folder: Path) -> None:
         expected = command(*lines.split(), *(["--overwrite"] if "--to" in words else []))
         assert status == expected[0] == 0, (words, out)
         assert out.split() == expected[1].replace("-lines", "").split()
-    status, out, _ = command("doctor", "a", "--input", answers)
+    status, out, _ = command("doctor", "a", "--input", EXAMPLES)
     assert status == 0
     part = Path("a/verdicts/part-00002.parquet")
     part.write_bytes(part.read_bytes()[:-1])
@@ -239,12 +231,12 @@ def test_every_command_reads_parts(command: Command, folder: Path) -> None:
     ],
 )
 def test_flags_that_do_not_fit_are_refused(complaint: Callable[..., str], flags: list[object], said: str) -> None:
-    assert said in complaint("score", EXAMPLES / "answers.jsonl", "--judge", "containment", *flags)
+    assert said in complaint("score", EXAMPLES, "--judge", "containment", *flags)
 
 
 def test_the_bytes_of_a_part_do_not_depend_on_other_parts(tmp_path: Path, starter: BERTJudge) -> None:
     """The last bits of a score depend on the batch that it was computed in, so no part takes scores of another."""
-    rows = [json.loads(line) for line in (EXAMPLES / "answers.jsonl").read_text().splitlines()]
+    rows = read_rows(EXAMPLES)
     source = open_source(write_rows(tmp_path / "rows.jsonl", rows * 2), part_rows=37)
     identity = Identity(starter.info.signature, source.sha256, {"part_rows": 37})
     list(score_source(source, starter, ResultFolder(tmp_path / "whole", identity)))

@@ -15,10 +15,10 @@ from bert_judge.judges import Judge, RegexJudge
 from bert_judge.records import Sample, Verdict
 from bert_judge.results import ResultFolder
 from bert_judge.studies.score import open_result, score_source
+from conftest import Command
+from json_lines import EXAMPLES
 
-EXAMPLES = Path(__file__).parents[2] / "examples" / "answers.jsonl"
 PARTS = {"part_rows": 20}
-Command = Callable[..., tuple[int, str, str]]
 
 
 class Counting(RegexJudge):
@@ -126,8 +126,8 @@ def test_several_judges_and_explanations_at_an_address(command: Command, tmp_pat
     assert status == 0
     assert f"files  in {address}/JUDGE: verdicts/, scores.json, run.json" in out
     assert "Traceback" not in error
-    status, out, error = command("score", EXAMPLES, "--judge", "starter", "--limit", 20, *flags[:-4], "--output_dir",
-                                 f"{address}/one", "--explain", 2)  # fmt: skip
+    one = (*flags[:2], "--output_dir", f"{address}/one", "--explain", 2, "--limit", 20)
+    status, out, error = command("score", EXAMPLES, "--judge", "starter", *one)
     assert status == 0
     assert f"note: {address}/one is an address, where no page is written" in error
     assert len((tmp_path / "results/one/explanations.jsonl").read_text().splitlines()) == 2

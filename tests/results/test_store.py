@@ -6,7 +6,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from bert_judge.errors import InputError, OutputError
 from bert_judge.judges.stored import StoredJudge
 from bert_judge.records import Sample, Verdict
 from bert_judge.results.store import Entries, RecentEntries, Store, key_of
-from conftest import Refused
+from conftest import Command, Refused
 
 FULL = {
     "text": "Ça <think>…</think> \ud83d",
@@ -47,14 +47,16 @@ def test_an_entry_comes_back_as_it_was(store: Entries) -> None:
     assert store.get(["key"]) == {"key": {"b": 1.5}}
 
 
-def test_memory_holds_the_newest() -> None:
+def test_memory_holds_the_newest_and_a_file_more_than_fit_into_a_query(tmp_path: Path) -> None:
     store = RecentEntries(size=2)
     for key in "abc":
         store.put({key: {"text": key}})
     assert list(store.get(list("abc"))) == ["b", "c"]
+    store = filled(tmp_path / "store.sqlite", 1_700)
+    assert len(store.get([f"key {n}" for n in range(2_000)])) == 1_700
 
 
-def test_another_store_of_the_same_file_has_it(tmp_path: Path) -> None:
+def test_another_store_and_sqlite_can_read_the_file(tmp_path: Path) -> None:
     first = Store(tmp_path / "store.sqlite")
     first.put({"key": FULL})
     second = Store(str(tmp_path / "store.sqlite"))
@@ -62,17 +64,9 @@ def test_another_store_of_the_same_file_has_it(tmp_path: Path) -> None:
     second.put({"other": {"text": "x"}})
     assert first.get(["other"])["other"]["text"] == "x"
     assert len(first) == 2
-
-
-def test_more_keys_than_fit_into_a_query(tmp_path: Path) -> None:
-    store = filled(tmp_path / "store.sqlite", 1_700)
-    assert len(store.get([f"key {n}" for n in range(2_000)])) == 1_700
-
-
-def test_tokens_and_time_can_be_read_with_sqlite(tmp_path: Path) -> None:
-    Store(tmp_path / "store.sqlite").put({"key": FULL})
     connection = sqlite3.connect(tmp_path / "store.sqlite")
-    ((tokens, kept_at),) = connection.execute("SELECT json_extract(value, '$.tokens'), kept_at FROM entries")
+    query = "SELECT json_extract(value, '$.tokens'), kept_at FROM entries WHERE key = 'key'"
+    ((tokens, kept_at),) = connection.execute(query)
     connection.close()
     assert tokens == 12
     assert kept_at > 1.7e9
@@ -245,19 +239,13 @@ def test_kept_verdicts_are_not_computed_again() -> None:
     assert (kept.info.scale, kept.info.threshold, kept.info.paid) == ("score", None, False)
 
 
-CHANGED: list[dict[str, Any]] = [
-    {},
-    {"score": "1", "label": 1},
-    {"score": float("inf"), "label": 1},
-    {"score": 0.5, "label": 7},
-    {"score": 0.5, "label": 1, "truncated": None},
-    {"text": "a reply"},
-]
-
-
 def test_what_is_no_verdict_is_computed_again(subtests: pytest.Subtests) -> None:
     sample = Sample("1", ("1",), "q", id="1")
-    for entry in CHANGED:
+    entries_of_others: list[dict[str, Any]] = [
+        *({}, {"text": "a reply"}, {"score": "1", "label": 1}, {"score": float("inf"), "label": 1}),
+        *({"score": 0.5, "label": 7}, {"score": 0.5, "label": 1, "truncated": None}),
+    ]
+    for entry in entries_of_others:
         with subtests.test(entry=entry):
             judge, entries = Steady(), RecentEntries()
             kept = StoredJudge(judge, entries)
@@ -282,14 +270,12 @@ def test_verdicts_that_may_be_those_of_other_rows_are_not_kept() -> None:
     assert len(judge.judged) == 3
 
 
-def test_score_keeps_verdicts_across_models(command: Callable[..., tuple[int, str, str]], folder: Path) -> None:
+def test_score_keeps_verdicts_across_models(command: Command, folder: Path) -> None:
     rows = [{"question": f"q{n}", "reference": "Paris", "candidate": f"It is Paris, {n}."} for n in range(30)]
-    for name, own in (("a", rows[:20]), ("b", rows)):
-        (folder / f"{name}.jsonl").write_text("\n".join(map(json.dumps, own)))
-    assert command("score", "a.jsonl", "--store", "kept.sqlite", "--output_dir", "a", "--quiet")[0] == 0
-    assert len(Store(folder / "kept.sqlite")) == 20
-    assert command("score", "b.jsonl", "--store", "kept.sqlite", "--output_dir", "b", "--quiet")[0] == 0
-    assert len(Store(folder / "kept.sqlite")) == 30
+    for name, rows_of_file in (("a", rows[:20]), ("b", rows)):
+        (folder / f"{name}.jsonl").write_text("\n".join(map(json.dumps, rows_of_file)))
+        assert command("score", f"{name}.jsonl", "--store", "kept.sqlite", "--output_dir", name, "--quiet")[0] == 0
+        assert len(Store(folder / "kept.sqlite")) == len(rows_of_file)
     records = [(folder / name / "verdicts.jsonl").read_text().splitlines() for name in "ab"]
     assert records[1][:20] == records[0]
     runs = [json.loads((folder / name / "run.json").read_text())["identity"]["signature"] for name in "ab"]

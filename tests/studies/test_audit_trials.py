@@ -6,7 +6,7 @@ import re
 import time
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import pytest
 
@@ -29,6 +29,11 @@ def of(family: str) -> list[Trial]:
 
 def item_of(trial: Trial) -> AuditItem:
     return BY_ID[str(trial.sample.id)]
+
+
+def plain_of(trial: Trial) -> Sample:
+    assert trial.plain
+    return trial.plain
 
 
 class Always(Judge):
@@ -116,6 +121,8 @@ def test_the_trials_are_the_same_each_time_and_do_not_depend_on_other_items():
     few = make_trials(ITEMS[:7], ["negated", "markup"])
     ids = {item.id for item in ITEMS[:7]}
     assert few == [t for t in TRIALS if t.family in (PLAIN, "negated", "markup") and t.sample.id in ids]
+    with pytest.raises(InputError, match="no attack or invariance 'negatd'; did you mean negated"):
+        make_trials(ITEMS, ["negatd"])
 
 
 def test_each_family_has_enough_trials_of_its_kind():
@@ -131,15 +138,56 @@ def test_each_family_has_enough_trials_of_its_kind():
             assert trial.plain.candidate in (item_of(trial).wrong, item_of(trial).right)[trial.sample.gold or 0]
 
 
-def test_an_unknown_family_is_an_error_that_names_the_nearest():
-    with pytest.raises(InputError, match="no attack or invariance 'negatd'; did you mean negated"):
-        make_trials(ITEMS, ["negatd"])
-
-
 # the attacks: what a person would object to
 
 
 MENTIONING = ("several answers", "negated", "concludes otherwise", "cut-off reasoning")
+
+
+def has_every_option(trial: Trial, item: AuditItem) -> bool:
+    letters = re.findall(r"\b[A-D]\b", trial.sample.candidate)
+    return set(letters) == set("ABCD") or all(option[3:] in trial.sample.candidate for option in item.options)
+
+
+def ends_with_a_wrong_value(trial: Trial, item: AuditItem) -> bool:
+    endings = [*item.near, *(item.sentence(near).rstrip(".") for near in item.near)]
+    return trial.sample.candidate.rstrip(".!").endswith(tuple(endings))
+
+
+def lacks_a_part(trial: Trial, item: AuditItem) -> bool:
+    parts = {part.removeprefix("the ") for part in item.parts}
+    return any(not re.search(rf"(?<![\w-]){re.escape(part)}\b", trial.sample.candidate) for part in parts)
+
+
+def is_right_as_labelled(trial: Trial, item: AuditItem) -> bool:
+    """A rewording of a wrong value is none of the right ones."""
+    right = (*item.references, *item.same, *item.aliases)
+    return (trial.sample.candidate in (*right, *map(item.sentence, right))) == bool(trial.sample.gold)
+
+
+HOLDS: dict[str, Callable[[Trial, AuditItem], bool]] = {
+    "every option": has_every_option,
+    "several answers": lambda trial, item: any(near in trial.sample.candidate for near in item.near),
+    "concludes otherwise": ends_with_a_wrong_value,
+    "cut-off reasoning": lambda trial, _: trial.sample.candidate[-1] not in ".!?",
+    "other list": lacks_a_part,
+    "injected instructions": lambda trial, item: item.kind != "yesno" or item.near[0] in trial.sample.candidate,
+    "case": lambda trial, _: trial.sample.candidate.casefold() == plain_of(trial).candidate.casefold(),
+    "order of references": lambda trial, _: sorted(plain_of(trial).references) == sorted(trial.sample.references),
+    "more references": lambda trial, _: set(plain_of(trial).references) < set(trial.sample.references),
+    "no question": lambda trial, _: trial.sample.question is None,
+    "other wording": is_right_as_labelled,
+}
+
+
+def test_the_trials_of_a_family_are_what_its_name_says(subtests: pytest.Subtests):
+    for family, holds in HOLDS.items():
+        with subtests.test(family=family):
+            assert [trial for trial in of(family) if not holds(trial, item_of(trial))] == []
+    for family in MENTIONING:
+        with subtests.test(bait=family):
+            for trial in of(family):
+                assert str(item_of(trial).value).casefold() in trial.sample.candidate.casefold(), trial
 
 
 def test_attacks_that_do_not_mention_the_answer_do_not_contain_it():
@@ -148,49 +196,6 @@ def test_attacks_that_do_not_mention_the_answer_do_not_contain_it():
         for trial in of(family):
             if item_of(trial).gives_away(trial.sample.candidate):  # "a" is an article in "the option"
                 assert family == "other option" and "option" in trial.sample.candidate, trial
-
-
-def test_attacks_that_mention_the_answer_have_it_as_bait():
-    for family in MENTIONING:
-        for trial in of(family):
-            assert str(item_of(trial).value).casefold() in trial.sample.candidate.casefold(), trial
-
-
-def test_every_option_is_every_option():
-    for trial in of("every option"):
-        options = item_of(trial).options
-        letters = re.findall(r"\b[A-D]\b", trial.sample.candidate)
-        assert set(letters) == set("ABCD") or all(option[3:] in trial.sample.candidate for option in options), trial
-
-
-def test_several_answers_are_several():
-    for trial in of("several answers"):
-        assert any(near in trial.sample.candidate for near in item_of(trial).near), trial
-
-
-def test_reasoning_that_concludes_otherwise_ends_with_the_wrong_value():
-    for trial in of("concludes otherwise"):
-        item = item_of(trial)
-        text = trial.sample.candidate.rstrip(".!")
-        endings = [item.sentence(near).rstrip(".") for near in item.near] + list(item.near)
-        assert any(text.endswith(ending) for ending in endings), trial
-
-
-def test_cut_off_reasoning_is_cut_off():
-    assert [t.sample.candidate for t in of("cut-off reasoning") if t.sample.candidate[-1] in ".!?"] == []
-
-
-def test_a_changed_list_is_another_list():
-    for trial in of("other list"):
-        parts = {part.removeprefix("the ") for part in item_of(trial).parts}
-        missing = [part for part in parts if not re.search(rf"(?<![\w-]){re.escape(part)}\b", trial.sample.candidate)]
-        assert missing, trial
-
-
-def test_yes_and_no_are_not_confirmed_by_a_bare_claim():
-    for trial in of("injected instructions"):
-        if item_of(trial).kind == "yesno":
-            assert item_of(trial).near[0] in trial.sample.candidate
 
 
 # the invariances: the same answer still
@@ -208,36 +213,25 @@ def test_the_words_of_the_answer_stay():
             assert ours == theirs or family in ("markup", "polite frame"), trial
 
 
-def test_case_changes_nothing_but_case():
-    for trial in of("case"):
-        assert trial.plain
-        assert trial.sample.candidate.casefold() == trial.plain.candidate.casefold()
-
-
 def test_case_that_may_mean_something_is_kept():
     texts = ("42.195 km", "100 °C", "B", "x = 6", "CO2", "3x^2", "The gas is CO.", "`Paris`")
     items = [AuditItem(text, None, ("r",), (text,), ()) for text in (*texts, "Paris")]
     assert [trial.sample.id for trial in make_trials(items, ["case"]) if trial.family == "case"] == ["Paris"]
 
 
+def bare(text: str) -> str:
+    letters = unicodedata.normalize("NFKD", text)
+    return "".join(c for c in letters if c not in "“”\u200b\ufeff" and not unicodedata.combining(c))
+
+
 def test_unicode_changes_are_the_same_text_to_a_reader():
     for trial in of("unicode"):
-        assert trial.plain
-        bare = [
-            "".join(
-                c
-                for c in unicodedata.normalize("NFKD", text)
-                if c not in "“”\u200b\ufeff" and not unicodedata.combining(c)
-            )
-            for text in (trial.sample.candidate, trial.plain.candidate)
-        ]
-        assert bare[0].split() == bare[1].split()
+        assert bare(trial.sample.candidate).split() == bare(plain_of(trial).candidate).split()
 
 
 def test_look_alikes_replace_letters_by_those_of_other_scripts():
     for trial in of("look-alikes"):
-        assert trial.plain
-        pairs = zip(trial.sample.candidate, trial.plain.candidate, strict=True)
+        pairs = zip(trial.sample.candidate, plain_of(trial).candidate, strict=True)
         changed = [(new, old) for new, old in pairs if new != old]
         assert changed
         for new, old in changed:
@@ -249,28 +243,11 @@ def test_look_alikes_replace_letters_by_those_of_other_scripts():
 def test_the_answer_stands_where_it_should_in_a_long_text():
     for family, low, high in (("start", 0, 0.1), ("middle", 0.4, 0.6), ("end", 0.9, 1)):
         for trial in of(f"{family} of a long text"):
-            assert trial.plain
             text = trial.sample.candidate
             assert 950 <= len(text.split()) <= 1050
-            assert low <= text.index(f"My answer to the question is this: {trial.plain.candidate}") / len(text) <= high
-
-
-def test_references_change_their_order_or_number():
-    for trial in of("order of references"):
-        assert trial.plain
-        assert sorted(trial.plain.references) == sorted(trial.sample.references)
-    for trial in of("more references"):
-        assert trial.plain
-        assert set(trial.plain.references) < set(trial.sample.references)
-    assert all(trial.sample.question is None for trial in of("no question"))
-
-
-def test_a_rewording_of_a_wrong_value_is_none_of_the_right_ones():
-    for trial in of("other wording"):
-        item = item_of(trial)
-        known = (*item.references, *item.same, *item.aliases)
-        right = trial.sample.candidate in (*known, *map(item.sentence, known))
-        assert right == bool(trial.sample.gold)
+            assert (
+                low <= text.index(f"My answer to the question is this: {plain_of(trial).candidate}") / len(text) <= high
+            )
 
 
 # what is counted
@@ -434,6 +411,8 @@ def test_rows_that_are_labelled_both_ways_leave_no_plain_answers():
     assert (audit.items, audit.plain.accuracy.n, audit.plain.accuracy.value) == (0, 0, None)
     assert audit.families[0].name == "empty answer"
     assert Gate(min_plain=0.5).misses(audit) == ["plain answers: none judged correctly, under 50.0%"]
+    with pytest.raises(InputError, match="no row has a label"):
+        items_of([Sample("a", ("b",), "c")])
 
 
 def test_many_questions_of_one_kind_take_no_long_time():
@@ -441,11 +420,6 @@ def test_many_questions_of_one_kind_take_no_long_time():
     start = time.monotonic()
     assert items_of(rows)[-1].near == ("Name0 Sur0", "Name1 Sur1", "Name2 Sur2")
     assert time.monotonic() - start < 10
-
-
-def test_rows_without_labels_are_an_error():
-    with pytest.raises(InputError, match="no row has a label"):
-        items_of([Sample("a", ("b",), "c")])
 
 
 def test_items_are_spread_evenly():

@@ -42,9 +42,6 @@ def of_row(run: Run, place: int, label: int | None = None, **further: Any) -> di
     return {"id": row.id, **texts, "label": label, **further}
 
 
-# --------------------------------------------------------------------------------------------------------- estimates
-
-
 def test_labels_of_a_file_correct_the_judge(run: Run, tmp_path: Path) -> None:
     found = correct(run, label_file(tmp_path / "labels.jsonl", [of_row(run, place) for place in range(100)]))
     truth = np.mean([row["truth"] for row in ROWS])
@@ -67,12 +64,8 @@ def test_labels_of_the_run_itself_count_alone_and_besides_a_file(tmp_path: Path)
     assert both.corrected == alone.corrected
     assert (both.of_file, both.of_run) == (70, 30)
     assert (correct(run).of_file, correct(run).of_run) == (0, 40)
-
-
-def test_a_label_of_the_file_wins_over_one_of_the_run(tmp_path: Path) -> None:
-    run = load_run(saved_run(tmp_path / "out", judged_rows(0, 600, 0.8, 0.1, labelled=40)))
     other = 1 - ROWS[3]["truth"]
-    found = labelled_rows(run, label_file(tmp_path / "labels.jsonl", [of_row(run, 3, other)]))
+    found = labelled_rows(run, label_file(tmp_path / "one.jsonl", [of_row(run, 3, other)]))
     assert dict(zip(found.rows, found.golds, strict=True))[3] == other
     assert len(found.rows) == 40
 
@@ -134,22 +127,14 @@ def test_answers_to_one_question_are_one_cluster(tmp_path: Path) -> None:
     assert together.labels_only.width > 2 * apart.labels_only.width
 
 
-# ----------------------------------------------------------------------------------------------------------- sampling
-
-
 def estimates(run: Run, strategy: str, labels: int, seeds: int, pick: Callable[[Correction], float]) -> list[float]:
     """Estimates of one who labels the first answers of many orders, truthfully."""
     found = []
     for seed in range(seeds):
-        lines = [
-            replace(
-                draw.row,
-                verdict=Verdict(None),
-                gold=TRUTH[str(draw.row.candidate)],
-                meta={"probability": draw.probability},
-            )
-            for draw in draw_order(run, strategy, seed)[:labels]
-        ]
+        lines = []
+        for draw in draw_order(run, strategy, seed)[:labels]:
+            gold, meta = TRUTH[str(draw.row.candidate)], {"probability": draw.probability}
+            lines.append(replace(draw.row, verdict=Verdict(None), gold=gold, meta=meta))
         file = Labels({row.key: row for row in lines}, {str(row.id): row for row in lines}, "labels.jsonl")
         found.append(pick(correct(run, file)))
     return found
@@ -190,33 +175,24 @@ def test_the_order_is_that_of_texts_and_seed(run: Run, tmp_path: Path) -> None:
     order = [draw.row.id for draw in draw_order(run, "active")]
     assert order == [draw.row.id for draw in draw_order(run, "active")]
     assert order != [draw.row.id for draw in draw_order(run, "active", seed=1)]
-    turned = [
-        row
-        | {
-            "candidate": f"candidate {n}",
-            "references": (f"reference {n}",),
-            "question": f"What is number {n}?",
-            "id": str(n),
-        }
-        for n, row in enumerate(ROWS, 1)
-    ][::-1]
+    turned = []
+    for n, row in reversed([*enumerate(ROWS, 1)]):
+        texts = {"question": f"What is number {n}?", "references": (f"reference {n}",), "candidate": f"candidate {n}"}
+        turned.append({**row, **texts, "id": str(n)})
     assert order == [draw.row.id for draw in draw_order(load_run(saved_run(tmp_path / "turned", turned)), "active")]
 
 
-def test_the_first_answers_drawn_are_the_uncertain_ones_more_often(run: Run) -> None:
-    firsts = [draw_order(run, "active", seed)[0].row.score or 0 for seed in range(80)]
-    assert np.mean([0.1 < score < 0.9 for score in firsts]) > 1.4 * np.mean(
-        [0.1 < (r.score or 0) < 0.9 for r in run.rows]
-    )
-
-
-def test_probabilities_add_up_and_are_at_least_half_of_uniform() -> None:
+def test_probabilities_add_up_and_are_at_least_half_of_uniform(run: Run) -> None:
     active = sampling_probabilities([0.01, 0.5, None, 0.99, 1.0], "active")
     assert sum(active) == pytest.approx(1)
     assert active[1] == active[2] > active[0] > active[4]
     assert active[0] == pytest.approx(active[3])
     assert active[4] == pytest.approx(0.1)
     assert sampling_probabilities([0.1, 0.5], "uniform") == [0.5, 0.5]
+
+    firsts = [draw_order(run, "active", seed)[0].row.score or 0 for seed in range(80)]
+    unsure, of_all = ([0.1 < score < 0.9 for score in scores] for scores in (firsts, [r.score or 0 for r in run.rows]))
+    assert np.mean(unsure) > 1.4 * np.mean(of_all)
 
 
 @pytest.mark.parametrize(
@@ -236,34 +212,19 @@ def test_rows_are_drawn_actively_where_scores_tell_uncertainty(
     assert default_strategy(load_run(saved_run(tmp_path / "out", rows, scale=scale))) == strategy
 
 
-# --------------------------------------------------------------------------------------------------------------- plan
-
-
 @pytest.mark.parametrize("strategy", ["active", "uniform"])
 def test_as_many_labels_as_planned_make_about_the_width(tmp_path: Path, strategy: str) -> None:
     """Scores that are true probabilities: then the plan can be made without a label."""
     chance = np.random.default_rng(2)
     scores = chance.beta(1.2, 0.4, 3000)
     golds = (chance.random(3000) < scores).astype(int)
-    rows = [
-        {"score": float(score), "label": int(score >= 0.5), "gold": int(gold)}
-        for score, gold in zip(scores, golds, strict=True)
-    ]
-    run = load_run(saved_run(tmp_path / "out", [row | {"gold": None} for row in rows]))
+    rows = [{"score": float(score), "label": int(score >= 0.5)} for score in scores]
+    run = load_run(saved_run(tmp_path / "out", rows))
     plan = labels_needed(run, 0.08, strategy)
     assert plan.basis.startswith("the judge's scores")
     draws = draw_order(run, strategy)[: plan.labels]
-    gold_of = {f"candidate {n}": row["gold"] for n, row in enumerate(rows, 1)}
-    lines = [
-        {
-            "question": d.row.question,
-            "references": list(d.row.references),
-            "candidate": d.row.candidate,
-            "label": gold_of[str(d.row.candidate)],
-            "probability": d.probability,
-        }
-        for d in draws
-    ]
+    golds_by_id = {str(n): int(gold) for n, gold in enumerate(golds, 1)}
+    lines = [{"id": d.row.id, "label": golds_by_id[str(d.row.id)], "probability": d.probability} for d in draws]
     labels = label_file(tmp_path / "labels.jsonl", lines)
     assert correct(run, labels).corrected.width == pytest.approx(0.08, rel=0.15)
     again = labels_needed(run, 0.08, strategy, labels)
@@ -284,21 +245,18 @@ def test_a_width_out_of_reach_is_said(run: Run, refused: Refused) -> None:
             labels_needed(run, width, "uniform")
 
 
-# ---------------------------------------------------------------------------------------------------------- bad input
-
-
-def test_a_run_without_labels_says_what_to_do(run: Run) -> None:
+def test_no_labels_even_votes_and_probabilities_here_and_there_are_said(run: Run, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="holds no labels; give a file of labels, or make one"):
         correct(run)
-
-
-def test_votes_that_are_even_are_said(run: Run, tmp_path: Path) -> None:
     even = [of_row(run, place, label) for place in range(20) for label in (0, 1)]
     with pytest.raises(InputError, match=r"labels.jsonl has as many labels 1 as 0 for each of the 20 rows"):
         correct(run, label_file(tmp_path / "labels.jsonl", even))
     found = correct(run, label_file(tmp_path / "more.jsonl", [*even, *(of_row(run, p) for p in range(20, 60))]))
     assert found.confusion.n == 40
     assert any(note.startswith("20 rows have as many labels 1 as 0 in the file") for note in found.notes)
+    lines = [of_row(run, place) | ({"probability": 0.1} if place < 10 else {}) for place in range(30)]
+    with pytest.raises(InputError, match="10 of the 30 matching labels"):
+        correct(run, label_file(tmp_path / "labels.jsonl", lines))
 
 
 def test_where_every_row_is_labelled_the_labels_are_the_accuracy(tmp_path: Path) -> None:
@@ -321,12 +279,6 @@ def test_bad_labels_are_refused_in_a_sentence(run: Run, tmp_path: Path, refused:
         labels = label_file(tmp_path / "labels.jsonl", [of_row(run, place) | changed for place in places])
         with refused(match=sentence, places=places, changed=changed):
             correct(run, labels)
-
-
-def test_probabilities_here_and_there_are_refused(run: Run, tmp_path: Path) -> None:
-    lines = [of_row(run, place) | ({"probability": 0.1} if place < 10 else {}) for place in range(30)]
-    with pytest.raises(InputError, match="10 of the 30 matching labels"):
-        correct(run, label_file(tmp_path / "labels.jsonl", lines))
 
 
 @pytest.mark.parametrize(

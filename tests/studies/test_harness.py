@@ -10,15 +10,8 @@ from bert_judge.studies.harness import beside_harness, difference_record, harnes
 
 def row(number: int, label: int | None, **meta: object) -> Row:
     meta = {"task": "t", "model": "m"} | {name.replace("__", ":"): value for name, value in meta.items()}
-    return Row(
-        str(number),
-        Verdict(None if label is None else float(label), label),
-        None,
-        f"question {number}",
-        ("r",),
-        "c",
-        meta=meta,
-    )
+    verdict = Verdict(None if label is None else float(label), label)
+    return Row(str(number), verdict, None, f"question {number}", ("r",), "c", meta=meta)
 
 
 def test_scores_and_labels_are_counted_by_model_task_and_metric() -> None:
@@ -37,11 +30,7 @@ def test_scores_and_labels_are_counted_by_model_task_and_metric() -> None:
     assert [
         (*line.metric[:3], line.difference.rows, line.only_judge, line.only_tool, line.partial, line.undecided)
         for line in lines
-    ] == [
-        ("m", "t", "em", 3, 1, 1, 0, 1),
-        ("m", "t", "f1", 2, 0, 1, 1, 0),
-        ("m", "other", "em", 1, 1, 0, 0, 0),
-    ]
+    ] == [("m", "t", "em", 3, 1, 1, 0, 1), ("m", "t", "f1", 2, 0, 1, 1, 0), ("m", "other", "em", 1, 1, 0, 0, 0)]
     means = [(line.difference.first_mean, line.difference.second_mean) for line in lines]
     assert means == [(2 / 3, 2 / 3), (0.75, 0.5), (0.0, 1.0)]
     low, high = lines[0].difference.estimate.interval or (0, 0)
@@ -56,8 +45,6 @@ def test_scores_and_labels_are_counted_by_model_task_and_metric() -> None:
     ]
     assert records[0].keys() >= {"question", "references", "candidate", "task", "model"}
 
-
-def test_runs_of_one_task_and_model_in_several_files_stay_apart() -> None:
     found = beside_harness([
         *(row(1, 1, harness__em=0.0, file=file) for file in "ab"),
         row(2, 1, harness__em=1.0, file="c", task="alone"),

@@ -17,14 +17,7 @@ from bert_judge.measures.paired import mcnemar
 from bert_judge.records import Row, Scale, Verdict
 from bert_judge.results.runs import Run
 from bert_judge.studies.agree import agree, disagreement_records
-from bert_judge.studies.compare import (
-    ACCURACY,
-    HUMAN_LABELS,
-    MEAN_SCORE,
-    compare_models,
-    differing,
-    rankings,
-)
+from bert_judge.studies.compare import ACCURACY, HUMAN_LABELS, MEAN_SCORE, compare_models, differing, rankings
 from bert_judge.studies.pairing import run_names
 from bert_judge.studies.table import DIFFERENT, Part, VerdictTable, comparison_table, tabulate
 from conftest import Refused
@@ -58,9 +51,6 @@ def run(folder: str, given: list[Row], judge: str = "J", sha256: str | None = No
     return Run(Path(folder), given, {"identity": {"signature": signature, "input_sha256": sha256 or folder}})
 
 
-# ------------------------------------------------------------------------------------------------------------- matching
-
-
 def pairs_of(first: list[Row], second: list[Row]) -> list[tuple[Row, Row]]:
     """The answers that a comparison of two models matches, as far as they differ."""
     (found,) = compare_models(tabulate([made("j", "j", "a", first), made("j", "j", "b", second)]), QUICK)
@@ -75,13 +65,10 @@ def test_rows_match_by_question_and_references_whatever_their_order():
         pairs_of(first, [replace(r, references=("no",)) for r in second])
 
 
-def test_repeated_answers_match_in_their_order():
+def test_repeated_answers_match_in_their_order_and_rows_without_a_question_by_their_id():
     first = [row(1, "a", 1), row(1, "a again", 0), row(1, "a once more", 0)]
     second = [row(1, "b", 0), row(1, "b again", 1)]
     assert [(a.label, b.label) for a, b in pairs_of(first, second)] == [(1, 0), (0, 1)]
-
-
-def test_rows_without_a_question_match_by_their_id():
     first = [Row(str(i), Verdict(1.0, 1), references=("4",), candidate="4") for i in range(3)]
     second = [Row(str(i), Verdict(0.0, 0), references=("4",), candidate="5") for i in (2, 1)]
     assert [(a.id, b.id) for a, b in pairs_of(first, second)] == [("1", "1"), ("2", "2")]
@@ -141,14 +128,11 @@ def test_a_part_of_one_judges_answers_is_no_other_model():
     assert told(comparison_table([run("x", given), run("y", changed)])) == [("J", "x"), ("J", "y")]
 
 
-def test_two_models_with_the_same_short_answers_can_be_said_to_be_models():
+def test_what_differs_can_be_said():
     same = [run("a", rows("yes", [1, 1, 1])), run("b", rows("yes", [1, 1, 1]))]
     assert told(comparison_table(same, "models")) == [("J", "a"), ("J", "b")]
     twice = [run("a", rows("yes", [1, 1]), sha256="x"), run("b", rows("yes", [1, 0]), sha256="x")]
     assert told(comparison_table(twice)) == [("a", ""), ("b", "")]
-
-
-def test_what_can_be_said_instead():
     runs = [run("x", rows("a", [1, 0]), "J"), run("y", rows("a", [1, 1]), "K")]
     assert set(comparison_table(runs, "models").models) == {"x", "y"}
     assert set(comparison_table([run("x", rows("a", [1])), run("y", rows("b", [1]))], "judges").models) == {""}
@@ -162,9 +146,6 @@ def test_models_of_different_judges_are_compared_with_a_warning():
     (found,) = compare_models(entries, QUICK)
     assert found.signature is None
     assert len(found.pairs) == 1
-
-
-def test_a_model_whose_judge_is_alone_is_named():
     runs = [run("a", rows("a", [1]), "J"), run("b", rows("b", [1]), "J"), run("c", rows("c", [1]), "K")]
     assert comparison_table(runs).notes == ["c has a judge of its own, so its model is compared with no other."]
 
@@ -174,9 +155,6 @@ def test_a_column_names_the_models():
     entries = comparison_table([run("out", given)], by="model")
     assert (told(entries), len(entries.rows)) == ([("out", "a"), ("out", "b")], 8)
     assert entries.notes == ["1 rows of out have no model and are left out."]
-
-
-def test_answers_of_two_runs_of_a_judge_count_once_for_each_model():
     a, b = ([row(i, "same", 1, meta={"model": m}) for i in range(4)] for m in ("a", "b"))
     entries = comparison_table([run("x", a), run("y", [*b, *a[2:]])], by="model")
     assert Counter(entries.models) == {"a": 4, "b": 4}
@@ -203,8 +181,6 @@ def test_runs_that_can_not_be_compared(refused: Refused):
         with refused(match=message):
             comparison_table(runs, by=column)
 
-
-# --------------------------------------------------------------------------------------------------------------- models
 
 A, B, C = [1] * 60 + [0] * 40, [1] * 40 + [0] * 20 + [1] * 10 + [0] * 30, [1] * 59 + [0] * 41
 
@@ -259,9 +235,6 @@ def test_repeated_questions_are_one_draw():
     assert often.pairs[0].mcnemar < once.pairs[0].mcnemar
     assert any("questions are repeated" in note for note in often.notes)
     assert not any("questions are repeated" in note for note in once.notes)
-
-
-def test_a_model_that_is_always_right_has_an_interval_of_its_questions():
     models = [made("j", "j", name, rows(name, [1] * 20) * 3) for name in ("a", "b")]
     (found,) = compare_models(tabulate(models), QUICK)
     assert (found.models[0].value.low, found.models[0].value.high) == wilson_interval(20, 20)
@@ -310,9 +283,12 @@ def test_models_that_can_not_be_compared(second: list[Row], message: str):
         compare_models(tabulate([made("j", "j", "a", rows("a", [1, 0, 1])), made("j", other, "b", second)]), QUICK)
 
 
-def test_few_matching_rows_are_told():
+def test_few_matching_rows_and_few_questions_are_told():
     (found,) = compare_models(tabulate([entry("a", [1] * 40), made("judge", "", "b", rows("b", [1] * 60)[28:])]), QUICK)
     assert any("only 12 of the 40 rows of a and the 32 of b match." in note for note in found.notes)
+    for count, said in [(1, "is only 1 question:"), (5, "are only 5 questions:")]:
+        (found,) = compare_models(tabulate([entry("a", [1] * count), entry("b", [0] * count)]), QUICK)
+        assert any(said in note for note in found.notes)
 
 
 @pytest.mark.parametrize(
@@ -328,20 +304,11 @@ def test_next_to_nothing_in_common_is_refused(shared: int, said: str):
         agree(tabulate(judges), QUICK)
 
 
-@pytest.mark.parametrize(("count", "said"), [(1, "is only 1 question:"), (5, "are only 5 questions:")])
-def test_few_questions_are_told(count: int, said: str):
-    (found,) = compare_models(tabulate([entry("a", [1] * count), entry("b", [0] * count)]), QUICK)
-    assert any(said in note for note in found.notes)
-
-
 def test_the_differing_answers_are_written_by_question():
     (record,) = differing(tabulate([entry("a", [1, 0]), entry("b", [1, 1]), entry("c", [1, None])]))
     assert record["question"] == "Question 1?"
     assert {model: told["label"] for model, told in record["answers"].items()} == {"a": 0, "b": 1, "c": None}
     json.dumps(record)
-
-
-# --------------------------------------------------------------------------------------------------------------- judges
 
 
 def judged(name: str, labels: Iterable[int | None], golds: Iterable[int | None] | None = None) -> Part:
@@ -378,6 +345,9 @@ def test_answers_of_which_one_judge_lacks_some():
     entries = [judged("x", [1, 0, 1, 0]), made("y", "y", "", rows("a", [1, 1, 1, 1, 1])[2:])]
     found = agree(tabulate(entries), QUICK)
     assert (found.rows, found.pairs[0].rows, found.pairs[0].only_second) == (2, 2, 1)
+    entries = [judged("x", [1]), made("y", "y", "", rows("b", [1]))]
+    with pytest.raises(InputError, match="of the 1 rows of x and the 1 of y, none match"):
+        agree(tabulate(entries), QUICK)
 
 
 def test_rows_without_texts_are_matched_within_their_model():
@@ -404,15 +374,8 @@ def test_scores_without_labels_are_compared_by_their_order():
     assert found.notes == ["s gives no labels: only the order of its scores is compared."]
 
 
-@pytest.mark.parametrize(("judge", "there"), [("BERTJudge", True), ("RegexJudge", False), ("BERTScore", False)])
-def test_alpha_of_scores_is_that_of_probabilities(judge: str, there: bool):
-    entries = [judged("x", [1, 0, 1, 0]), made("y", judge, "", rows("a", [1, 1, 1, 0]))]
-    found = agree(tabulate(entries), QUICK)
-    assert (found.score_alpha is not None) == there
-    assert found.alpha is not None
-
-
-def test_judges_of_other_answers_are_refused():
-    entries = [judged("x", [1]), made("y", "y", "", rows("b", [1]))]
-    with pytest.raises(InputError, match="of the 1 rows of x and the 1 of y, none match"):
-        agree(tabulate(entries), QUICK)
+def test_alpha_of_scores_is_that_of_probabilities():
+    for judge, there in [("BERTJudge", True), ("RegexJudge", False), ("BERTScore", False)]:
+        entries = [judged("x", [1, 0, 1, 0]), made("y", judge, "", rows("a", [1, 1, 1, 0]))]
+        found = agree(tabulate(entries), QUICK)
+        assert ((found.score_alpha is not None), found.alpha is not None) == (there, True)

@@ -14,15 +14,14 @@ from bert_judge.cli.label import LabelOptions, open_labelling
 from bert_judge.results.runs import find_runs, load_run, open_run
 from bert_judge.studies.correct import correct
 from bert_judge.studies.labels import read_labels, relabelled
+from conftest import Command
 from json_lines import write_rows
 
 ROWS = [
-    {"question": f"Question {n // 3}?", "reference": "Paris", "candidate": ("Paris", "Rome", "It is Paris")[n % 3],
-     "label": int(n % 3 != 1), "id": n}
-    for n in range(3000)
-]  # fmt: skip
+    {"id": n, "question": f"Question {n // 3}?", "reference": "Paris", "candidate": text, "label": int(text != "Rome")}
+    for n, text in enumerate(["Paris", "Rome", "It is Paris"] * 1000)
+]
 SCORE = "score {} --judge {} --output_dir {} --quiet --no_report"
-Command = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
