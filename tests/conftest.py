@@ -26,7 +26,7 @@ from bert_judge.cli import main
 from bert_judge.encoder.models import STARTER_FOLDER
 from bert_judge.errors import InputError
 from bert_judge.reading import JudgeConfig
-from language_models import save_language_model
+from language_models import at_random, byte_level_tokenizer, save_language_model
 from waiting import restore_signals, wait_until
 
 multiprocessing.set_start_method("spawn", force=True)  # as on macOS and Windows: nothing may need a fork
@@ -34,6 +34,7 @@ settings.register_profile("patient", deadline=None)  # the machines of CI are sl
 settings.load_profile("patient")
 
 Refused = Callable[..., AbstractContextManager[None]]
+MakeJudge = Callable[..., Path]
 Command = Callable[..., tuple[int, str, str]]
 
 CORPUS = [
@@ -181,7 +182,6 @@ def starter() -> BERTJudge:
 
 @pytest.fixture(scope="session")
 def starter_exact() -> BERTJudge:
-    """The starter judge in float32."""
     return BERTJudge(dtype="float32")
 
 
@@ -199,7 +199,6 @@ def starter_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def chat_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A small language model with a chat template."""
     return save_language_model(tmp_path_factory.mktemp("chat-model"))
 
 
@@ -207,6 +206,14 @@ def chat_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def plain_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A small language model without one."""
     return save_language_model(tmp_path_factory.mktemp("plain-model"), template=None)
+
+
+@pytest.fixture(scope="session")
+def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An encoder that is small enough to train."""
+    from trainable import save_encoder
+
+    return save_encoder(tmp_path_factory.mktemp("encoder"))
 
 
 @pytest.fixture(scope="session")
@@ -228,21 +235,14 @@ def make_judge(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
 
 
 def save_checkpoint(architecture: str, folder: Path, seed: int, config: dict) -> None:
-    """Weights at random, the norm layers' too, so that no layer is an identity by chance."""
-    import torch
     from transformers import CONFIG_MAPPING, AutoModelForSequenceClassification, PreTrainedTokenizerFast
 
     tokenizer = make_tokenizer(architecture)
     fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer, pad_token="<pad>")
     fast.add_tokens(list(MARKERS))
     settings = _SMALL | _EXTRA.get(architecture, {}) | {"pad_token_id": fast.pad_token_id, "vocab_size": len(fast)}
-    torch.manual_seed(seed)
     made = CONFIG_MAPPING[architecture](**(settings | config))
-    model = AutoModelForSequenceClassification.from_config(made)
-    with torch.no_grad():
-        for parameter in model.parameters():
-            parameter.add_(torch.randn_like(parameter) * 0.15)
-    model.save_pretrained(folder)
+    at_random(lambda: AutoModelForSequenceClassification.from_config(made), seed).save_pretrained(folder)
     fast.save_pretrained(folder)
 
 
@@ -251,7 +251,7 @@ def make_tokenizer(architecture: str, texts: Sequence[str] = CORPUS):
 
     The trainers of WordPiece and Unigram break ties at random, so these two are built from the words and letters.
     """
-    from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
     special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
     counts = Counter(word for text in texts for word in re.findall(r"\w+|[^\w\s]", text))
@@ -270,12 +270,7 @@ def make_tokenizer(architecture: str, texts: Sequence[str] = CORPUS):
         tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
         tokenizer.add_special_tokens(special)
     else:
-        tokenizer = Tokenizer(models.BPE())
-        tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-        tokenizer.decoder = decoders.ByteLevel()
-        alphabet = pre_tokenizers.ByteLevel.alphabet()
-        trainer = trainers.BpeTrainer(vocab_size=400, special_tokens=special, initial_alphabet=alphabet)
-        tokenizer.train_from_iterator(texts, trainer)
+        tokenizer = byte_level_tokenizer(texts, special)
     ends = [(token, tokenizer.token_to_id(token)) for token in ("<s>", "</s>")]
     tokenizer.post_processor = processors.TemplateProcessing(single="<s> $A </s>", special_tokens=ends)
     return tokenizer

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,25 +35,31 @@ def save_language_model(folder: Path, template: str | None = TEMPLATE, **config:
         "max_position_embeddings": 256,
         **_ids(fast),
     }
-    model = _at_random(Qwen3ForCausalLM, Qwen3Config(**(settings | config)))
+    model = at_random(lambda: Qwen3ForCausalLM(Qwen3Config(**(settings | config))))
     model.generation_config.update(do_sample=True, temperature=0.3, repetition_penalty=1.5, top_k=2)
     model.save_pretrained(folder)
     fast.save_pretrained(folder)
     return folder
 
 
-def _tokenizer() -> Any:
-    """A byte-level tokenizer made from a few sentences, with a token before and after a text."""
-    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
-    from transformers import PreTrainedTokenizerFast
+def byte_level_tokenizer(texts: Sequence[str], special: list[str]) -> Any:
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
-    special = ["<s>", "<|im_start|>", "<|im_end|>", "<|end|>"]
     alphabet = pre_tokenizers.ByteLevel.alphabet()
     trainer = trainers.BpeTrainer(vocab_size=400, special_tokens=special, initial_alphabet=alphabet)
-    tokenizer.train_from_iterator(TEXTS, trainer)
+    tokenizer.train_from_iterator(texts, trainer)
+    return tokenizer
+
+
+def _tokenizer() -> Any:
+    """A byte-level tokenizer made from a few sentences, with a token before and after a text."""
+    from tokenizers import processors
+    from transformers import PreTrainedTokenizerFast
+
+    tokenizer = byte_level_tokenizer(TEXTS, ["<s>", "<|im_start|>", "<|im_end|>", "<|end|>"])
     tokenizer.post_processor = processors.TemplateProcessing(
         single="<s> $A <|end|>", special_tokens=[(token, tokenizer.token_to_id(token)) for token in ("<s>", "<|end|>")]
     )
@@ -65,12 +72,12 @@ def _ids(tokenizer: Any) -> dict[str, int]:
     return {name: getattr(tokenizer, name) for name in ("bos_token_id", "eos_token_id", "pad_token_id")}
 
 
-def _at_random(kind: Any, config: Any) -> Any:
+def at_random(make: Callable[[], Any], seed: int = 0) -> Any:
     """Weights at random, the norm layers' too, so that no layer is an identity by chance."""
     import torch
 
-    torch.manual_seed(0)
-    model = kind(config)
+    torch.manual_seed(seed)
+    model = make()
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.add_(torch.randn_like(parameter) * 0.15)

@@ -15,6 +15,12 @@ ROWS = Path(__file__).parents[1] / "examples" / "answers.jsonl"
 SECRETS = ("us3r", "pa55word", "k3y")
 
 
+def three_rows(folder: Path) -> Path:
+    rows = folder / "rows.jsonl"
+    rows.write_text("".join(ROWS.read_text(encoding="utf-8").splitlines(keepends=True)[:3]), encoding="utf-8")
+    return rows
+
+
 def test_an_address_is_shown_without_user_query_and_fragment():
     shown = {
         "http://user:password@host:80/v1?api_key=k#f": "http://host:80/v1",
@@ -35,8 +41,7 @@ def test_no_secret_of_an_address_is_written_or_printed(
 ):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("BERT_JUDGE_CACHE", str(tmp_path / "cache"))
-    rows = tmp_path / "rows.jsonl"
-    rows.write_text("".join(ROWS.read_text(encoding="utf-8").splitlines(keepends=True)[:3]), encoding="utf-8")
+    rows = three_rows(tmp_path)
     with endpoint(lambda prompt, _: Answer(status=400) if "Paris" in prompt else Answer()) as server:
         url = server.base_url.replace("://", "://us3r:pa55word@") + "?api_key=k3y"
         config = tmp_path / "config.yaml"
@@ -51,12 +56,9 @@ def test_no_secret_of_an_address_is_written_or_printed(
     assert main(["report", out]) == 0
     main(["score", str(rows), *judge, *(each.replace("base", "bse", 1) for each in given), "--output_dir", out])
     config.unlink()
-    written = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
     expected = {"run.json", "verdicts.jsonl", "report.html", "report.json", "report.md", "store.sqlite"}
-    assert expected <= {path.name for path in written}
-    told = written | {"printed": "".join(capfd.readouterr()).encode()}
-    found = [(name, secret) for name, text in told.items() for secret in SECRETS if secret.encode() in text]
-    assert not found
+    assert expected <= {path.name for path in tmp_path.rglob("*")}
+    assert not leaks(tmp_path, "".join(capfd.readouterr()))
     run = json.loads((tmp_path / "out" / "run.json").read_text(encoding="utf-8"))
     assert run["identity"]["signature"]["settings"]["url"] == server.base_url
 
@@ -103,7 +105,7 @@ def leaks(folder: Path, printed: str) -> list[str]:
 def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("BERT_JUDGE_CACHE", str(tmp_path / "cache"))
-    (tmp_path / "rows.jsonl").write_text("".join(ROWS.read_text(encoding="utf-8").splitlines(keepends=True)[:3]))
+    three_rows(tmp_path)
     for folder, judge in (("done", "containment"), ("done2", "exact_match")):
         assert main(["score", "rows.jsonl", "--judge", judge, "--output_dir", folder, "--quiet"]) == 0
     capfd.readouterr()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -20,6 +19,7 @@ from bert_judge.records import JudgeInfo, Sample, Verdict
 from bert_judge.results import Identity, ResultFolder
 from bert_judge.results.summary import Tally
 from bert_judge.studies.score import score_source
+from json_lines import write_rows
 
 
 class Steady(Judge):
@@ -53,9 +53,7 @@ class Many(Steady):
 @pytest.fixture
 def source(tmp_path: Path) -> Source:
     rows = [{"question": "q", "reference": "1", "candidate": str(n % 3), "label": n % 2} for n in range(10)]
-    path = tmp_path / "rows.jsonl"
-    path.write_text("\n".join(map(json.dumps, rows)))
-    return open_source(path)
+    return open_source(write_rows(tmp_path / "rows.jsonl", rows))
 
 
 def folder_for(source: Source, path: Path) -> ResultFolder:
@@ -231,9 +229,8 @@ def test_the_summary_is_by_question_however_verdicts_are_written(tmp_path: Path,
         {"question": f"Town {i % 5}?", "reference": "a", "candidate": "a" if i % 5 > 1 else "b", "label": i % 2}
         for i in range(30)
     ]
-    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     options = {"part_rows": part_rows} if part_rows else {}
-    source = open_source(tmp_path / "rows.jsonl", **options)
+    source = open_source(write_rows(tmp_path / "rows.jsonl", rows), **options)
 
     def folder(name: str) -> ResultFolder:
         return ResultFolder(tmp_path / name, Identity(Steady.info.signature, source.sha256, options))

@@ -5,9 +5,8 @@ from __future__ import annotations
 import itertools
 import math
 import random
-import warnings
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -22,9 +21,10 @@ from hypothesis import strategies as st
 from bert_judge import BERTJudge, Sample
 from bert_judge.encoder.batching import Batch, pack, windows
 from bert_judge.encoder.engine import Engine, Hidden, Model, load_model
-from bert_judge.errors import InputError, ModelError
+from bert_judge.errors import ModelError
 from bert_judge.reading import JudgeConfig, PromptEncoder
 from bert_judge.records import Tokens
+from conftest import MakeJudge, Refused
 
 WITHIN = {"float32": 1e-5, "bfloat16": 1e-2}
 RUNTIMES = {"float32": 1e-4, "bfloat16": 2e-2}
@@ -40,7 +40,7 @@ def scores(engine: Engine, inputs: Sequence[Tokens], batch_size: int | None = No
 
 
 @pytest.fixture(scope="module")
-def load(make_judge: Callable[..., Path]) -> Callable[[str, str, str], Model]:
+def load(make_judge: MakeJudge) -> Callable[[str, str, str], Model]:
     """Models by name, runtime and dtype; each is loaded once."""
 
     @cache
@@ -130,7 +130,7 @@ def test_the_longest_input_of_an_odd_limit(load: Callable[..., Model], runtime: 
 
 
 @pytest.mark.parametrize("runtime", ["torch", "openvino"])
-def test_padding_beyond_a_sliding_window_changes_nothing(make_judge: Callable[..., Path], runtime: str) -> None:
+def test_padding_beyond_a_sliding_window_changes_nothing(make_judge: MakeJudge, runtime: str) -> None:
     """Such padding has nothing to attend to; a later layer must not spread what comes of that."""
     model = load_model(str(make_judge("modernbert", num_hidden_layers=4)), runtime=runtime, dtype="float32")
     inputs = tokens_of(model, [Sample("It is " * n, ("Paris",), "Which?") for n in (1, 40)])
@@ -140,7 +140,7 @@ def test_padding_beyond_a_sliding_window_changes_nothing(make_judge: Callable[..
 
 
 def test_hidden_states_of_a_layer_are_those_of_all_layers(
-    make_judge: Callable[..., Path], samples: list[Sample], subtests: pytest.Subtests
+    make_judge: MakeJudge, samples: list[Sample], subtests: pytest.Subtests
 ) -> None:
     for runtime, name in zip(["torch", "openvino"] * 2, ["starter", "eurobert", "modernbert", "roberta"], strict=True):
         with subtests.test(runtime=runtime, name=name):
@@ -171,7 +171,7 @@ def record_rows(monkeypatch: pytest.MonkeyPatch, model: Model) -> list[int]:
 
 @pytest.mark.parametrize("runtime", ["torch", "openvino"])
 def test_identical_inputs_are_computed_once(
-    make_judge: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, runtime: str
+    make_judge: MakeJudge, monkeypatch: pytest.MonkeyPatch, runtime: str
 ) -> None:
     judge = BERTJudge(str(make_judge("eurobert")), dtype="float32", runtime=runtime)
     rows = record_rows(monkeypatch, judge._model)
@@ -197,21 +197,11 @@ def test_marks_tell_inputs_apart(load: Callable[..., Model], monkeypatch: pytest
     assert rows == [2]
 
 
-def test_nothing_in_nothing_out(load: Callable[..., Model]) -> None:
-    assert Engine(load("eurobert", "torch", "float32")).run([]) == []
-
-
-@pytest.mark.parametrize("name", ["batch_tokens", "batch_size"])
-def test_bounds_are_at_least_one(load: Callable[..., Model], name: str) -> None:
-    with pytest.raises(InputError, match=f"{name} is 0"):
-        Engine(load("eurobert", "torch", "float32"), **{name: 0})
-
-
 @pytest.mark.parametrize("message", [None, "DefaultCPUAllocator: can't allocate memory: you tried to allocate 8 bytes"])
 @pytest.mark.parametrize("batch_size", [None, 3])
 @pytest.mark.parametrize("in_flight", [1, 2])
 def test_a_batch_too_large_for_the_memory_is_halved(
-    make_judge: Callable[..., Path], samples: list[Sample], message: str | None, batch_size: int | None, in_flight: int
+    make_judge: MakeJudge, samples: list[Sample], message: str | None, batch_size: int | None, in_flight: int
 ) -> None:
     import torch
 
@@ -237,37 +227,28 @@ def test_a_batch_too_large_for_the_memory_is_halved(
     assert min(sizes) >= 1
 
 
-def test_one_input_too_large_for_the_memory_is_an_error(make_judge: Callable[..., Path]) -> None:
+def test_an_error_of_one_input_comes_through_and_leaves_the_judge_usable(make_judge: MakeJudge) -> None:
     import torch
 
     judge = BERTJudge(str(make_judge("eurobert", seed=1)), runtime="torch", dtype="float32")
     expected = judge.predict(["a"], ["b"], ["d"])
+    for raised, error, said in [
+        (torch.OutOfMemoryError("out of memory"), ModelError, r"one input of \d+ tokens does not fit into the memory"),
+        (RuntimeError("shapes do not fit"), RuntimeError, "shapes do not fit"),  # which is not taken for memory
+    ]:
 
-    def full(module: torch.nn.Module, args: object) -> None:
-        raise torch.OutOfMemoryError("out of memory")
+        def fail(module: torch.nn.Module, args: object, raised: Exception = raised) -> None:
+            raise raised
 
-    hook = judge._model.runtime._model.register_forward_pre_hook(full)
-    with pytest.raises(ModelError, match=r"one input of \d+ tokens does not fit into the memory"):
-        judge.predict(["a"], ["c"], ["d"])
-    hook.remove()
+        hook = judge._model.runtime._model.register_forward_pre_hook(fail)
+        with pytest.raises(error, match=said):
+            judge.predict(["a"], ["c"], ["d"])
+        hook.remove()
     assert judge.predict(["a", "a"], ["b", "c"], ["d", "d"])[0] == expected[0]
 
 
-def test_another_error_of_the_model_is_not_taken_for_memory(make_judge: Callable[..., Path]) -> None:
-    import torch
-
-    judge = BERTJudge(str(make_judge("eurobert", seed=1)), runtime="torch", dtype="float32")
-
-    def broken(module: torch.nn.Module, args: object) -> None:
-        raise RuntimeError("shapes do not fit")
-
-    judge._model.runtime._model.register_forward_pre_hook(broken)
-    with pytest.raises(RuntimeError, match="shapes do not fit"):
-        judge.predict(["a"], ["c"], ["d"])
-
-
 @pytest.mark.parametrize("runtime", ["torch", "openvino"])
-def test_a_stream_that_is_left_leaves_the_judge_usable(make_judge: Callable[..., Path], runtime: str) -> None:
+def test_a_stream_that_is_left_leaves_the_judge_usable(make_judge: MakeJudge, runtime: str) -> None:
     judge = BERTJudge(str(make_judge("eurobert")), dtype="float32", runtime=runtime)
     rows = [Sample(f"It is {n}.", ("7",), "What is it?") for n in range(300)]
     expected = [verdict.score for verdict in BERTJudge(str(make_judge("eurobert")), dtype="float32").assess(rows)]
@@ -291,7 +272,7 @@ def test_a_run_that_is_left_half_way_leaves_the_runtime_usable(load: Callable[..
     assert np.allclose(Engine(model).run(inputs)[:4], Engine(model).run(inputs[:4]), atol=1e-4)
 
 
-def test_an_error_in_the_stream_of_samples_comes_through(make_judge: Callable[..., Path]) -> None:
+def test_an_error_in_the_stream_of_samples_comes_through(make_judge: MakeJudge) -> None:
     judge = BERTJudge(str(make_judge("eurobert")), dtype="float32")
 
     def rows() -> Iterator[Sample]:
@@ -309,7 +290,7 @@ class Meta(dict):
     """What a sample carries along; unlike the sample it can be watched."""
 
 
-def test_a_stream_is_judged_in_constant_memory(make_judge: Callable[..., Path]) -> None:
+def test_a_stream_is_judged_in_constant_memory(make_judge: MakeJudge) -> None:
     judge = BERTJudge(str(make_judge("eurobert")), dtype="float32")
     live = produced = 0
 
@@ -421,13 +402,16 @@ def check_rows(batch: Batch, inputs: Sequence[Tokens]) -> None:
         assert batch.types[at].tolist() == [*(types or [0] * len(ids)), *padding]
 
 
-def test_an_unknown_dtype_or_device_is_refused(make_judge: Callable[..., Path]) -> None:
+def test_bad_options_are_refused(make_judge: MakeJudge, load: Callable[..., Model], refused: Refused) -> None:
     for option, value in (("dtype", "int3"), ("device", "abacus")):
-        with pytest.raises(InputError, match=value):
+        with refused(value, option=option):
             load_model(str(make_judge("eurobert")), **{option: value})
+    for name in ("batch_tokens", "batch_size"):
+        with refused(f"{name} is 0"):
+            Engine(load("eurobert", "torch", "float32"), **{name: 0})
 
 
-def test_hashes_follow_the_content(make_judge: Callable[..., Path]) -> None:
+def test_hashes_follow_the_content(make_judge: MakeJudge) -> None:
     def hashes(path: Path) -> dict[str, str]:
         model = load_model(str(path), runtime="torch", dtype="float32")
         return dict(model.hashes)
@@ -441,14 +425,6 @@ def test_hashes_follow_the_content(make_judge: Callable[..., Path]) -> None:
     (copy / "tokenizer.json").write_bytes((copy / "tokenizer.json").read_bytes() + b"\n")
     assert hashes(one)["weights"] == hashes(copy)["weights"]
     assert hashes(one)["tokenizer"] != hashes(copy)["tokenizer"]
-
-
-def test_no_warning_in_an_ordinary_run(make_judge: Callable[..., Path], samples: Iterable[Sample]) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        judge = BERTJudge(str(make_judge("eurobert")), dtype="float32", runtime="torch")
-        asked = [sample for sample in samples if sample.question is not None]
-        assert len(list(judge.assess(asked))) == len(asked)
 
 
 def test_large_batches_end_where_much_shorter_inputs_begin() -> None:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import pickle
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -24,11 +22,11 @@ from bert_judge.encoder.models import (
     quiet_transformers,
 )
 from bert_judge.errors import ModelError
-from conftest import make_tokenizer
+from conftest import MakeJudge, make_tokenizer
 
 
 @pytest.fixture
-def folder(make_judge: Callable[..., Path], tmp_path: Path) -> Path:
+def folder(make_judge: MakeJudge, tmp_path: Path) -> Path:
     """A judge's folder of one's own, to break."""
     return Path(shutil.copytree(make_judge("bert"), tmp_path / "judge"))
 
@@ -85,39 +83,11 @@ def test_a_damaged_folder(folder: Path, file: str, text: str | None, message: st
     assert message in refusal(folder)
 
 
-def test_a_download_that_was_cut_off(folder: Path) -> None:
+def test_a_file_is_no_folder_and_may_be_cut_off(folder: Path) -> None:
     weights = folder / "model.safetensors"
+    assert "is a file" in refusal(weights)
     weights.write_bytes(weights.read_bytes()[:1000])
     assert "can't be loaded" in refusal(folder)
-
-
-def test_a_file_is_no_folder(folder: Path) -> None:
-    assert "is a file" in refusal(folder / "model.safetensors")
-
-
-class Trap:
-    """Writes a file when it is unpickled."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return (Path.write_text, (self.path, "unpickled"))
-
-
-def test_a_pickle_is_never_loaded(folder: Path, tmp_path: Path) -> None:
-    trap = tmp_path / "sprung"
-    (folder / "model.safetensors").unlink()
-    (folder / "pytorch_model.bin").write_bytes(pickle.dumps(Trap(trap)))
-    sentence = refusal(folder)
-    assert "pytorch_model.bin" in sentence
-    assert "safetensors" in sentence
-    refusal(folder, trust_remote_code=True)
-    with pytest.raises(ModelError, match="pickle"):
-        load_hf_encoder(str(folder), new_head=True)
-    assert not trap.exists()
-    pickle.loads((folder / "pytorch_model.bin").read_bytes())
-    assert trap.exists()  # the trap would have worked
 
 
 def save_base_encoder(folder: Path) -> None:
@@ -157,7 +127,7 @@ def test_an_encoder_without_head_is_no_judge(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("outputs", [1, 3])
-def test_a_head_of_another_size(make_judge: Callable[..., Path], outputs: int) -> None:
+def test_a_head_of_another_size(make_judge: MakeJudge, outputs: int) -> None:
     judge_folder = make_judge("bert", num_labels=outputs)
     assert f"{outputs} output" in refusal(judge_folder)
     assert load_hf_encoder(str(judge_folder), new_head=True).classifier.out_features == 2
@@ -201,7 +171,7 @@ def test_remote_code_is_not_run_for_an_architecture_that_transformers_has(folder
     assert not ran.exists()
 
 
-def test_conflicting_poolings(make_judge: Callable[..., Path]) -> None:
+def test_conflicting_poolings(make_judge: MakeJudge) -> None:
     judge_folder = make_judge("eurobert", fresh=True)
     edit_config(judge_folder, clf_pooling="mean", classifier_pooling="bos")
     sentence = refusal(judge_folder)
@@ -214,7 +184,7 @@ def test_conflicting_poolings(make_judge: Callable[..., Path]) -> None:
 
 
 @pytest.mark.parametrize(("remote", "expected"), [("bos", "bos"), ("mean", "mean"), ("late", "late"), (None, "late")])
-def test_pooling_of_the_remote_code(make_judge: Callable[..., Path], remote: str | None, expected: str) -> None:
+def test_pooling_of_the_remote_code(make_judge: MakeJudge, remote: str | None, expected: str) -> None:
     judge_folder = make_judge("eurobert", fresh=True)
     raw = json.loads((judge_folder / "config.json").read_text())
     del raw["classifier_pooling"]
@@ -224,7 +194,9 @@ def test_pooling_of_the_remote_code(make_judge: Callable[..., Path], remote: str
 
 def test_a_tokenizer_without_markers(folder: Path) -> None:
     make_tokenizer("bert").save(str(folder / "tokenizer.json"))
-    assert "<|question|>" in refusal(folder)
+    sentence = refusal(folder)
+    assert "<|question|>" in sentence
+    assert "not trained as a judge" in sentence
 
 
 @pytest.mark.parametrize("place", ["name", "org/name"])
@@ -247,7 +219,7 @@ def test_local_models_dir_goes_before_a_folder(folder: Path, monkeypatch: pytest
 
 
 @pytest.mark.parametrize("architecture", ["bert", "xlm-roberta", "roberta"])
-def test_tokenizers_are_read_as_they_are(make_judge: Callable[..., Path], architecture: str) -> None:
+def test_tokenizers_are_read_as_they_are(make_judge: MakeJudge, architecture: str) -> None:
     from transformers import PreTrainedTokenizerFast
 
     text = "Paris, 12.5 % <|reference|> 北京"
@@ -273,7 +245,7 @@ def test_max_input_tokens(config: dict[str, object], expected: int) -> None:
 
 
 @pytest.mark.parametrize("architecture", ["roberta", "xlm-roberta"])
-def test_inputs_of_the_greatest_length_are_read(make_judge: Callable[..., Path], architecture: str) -> None:
+def test_inputs_of_the_greatest_length_are_read(make_judge: MakeJudge, architecture: str) -> None:
     for runtime in ("torch", "openvino"):
         judge = BERTJudge(str(make_judge(architecture)), dtype="float32", runtime=runtime)
         [score] = judge.predict(["Paris " * 300], ["London " * 300], ["Berlin " * 300])
@@ -282,7 +254,7 @@ def test_inputs_of_the_greatest_length_are_read(make_judge: Callable[..., Path],
 
 
 @pytest.mark.parametrize("architecture", ["bert", "eurobert", "roberta"])
-def test_weights_and_dropout(make_judge: Callable[..., Path], architecture: str) -> None:
+def test_weights_and_dropout(make_judge: MakeJudge, architecture: str) -> None:
     model = load_hf_encoder(str(make_judge(architecture)), attention_dropout=0.37, hidden_dropout=0.21)
     assert not model.training
     assert str(model.dtype) == "torch.float32"
@@ -294,7 +266,7 @@ def test_weights_and_dropout(make_judge: Callable[..., Path], architecture: str)
 
 @pytest.mark.parametrize("bar", [True, False])
 @pytest.mark.parametrize("level", ["debug", "warning", "error"])
-def test_logging_of_transformers_is_as_before(make_judge: Callable[..., Path], bar: bool, level: str) -> None:
+def test_logging_of_transformers_is_as_before(make_judge: MakeJudge, bar: bool, level: str) -> None:
     import logging as standard
 
     from transformers.utils import logging
@@ -317,7 +289,7 @@ def test_logging_of_transformers_is_as_before(make_judge: Callable[..., Path], b
         set_bar[before[1]]()
 
 
-def test_loading_is_silent(make_judge: Callable[..., Path], capfd: pytest.CaptureFixture[str]) -> None:
+def test_loading_is_silent(make_judge: MakeJudge, capfd: pytest.CaptureFixture[str]) -> None:
     judge_folder = make_judge("bert", seed=3)
     capfd.readouterr()
     BERTJudge(str(judge_folder), runtime="torch")

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 
 import pytest
 
-from bert_judge import BERTJudge
-from conftest import ARCHITECTURES, PARIS
+from bert_judge import BERTJudge, Sample
+from conftest import ARCHITECTURES, PARIS, MakeJudge
 
 QUESTION = "What is the capital of France?"
 ROWS = [(QUESTION, text, "Paris") for text, _ in PARIS] + [
@@ -40,7 +39,7 @@ def plain_scores(folder: Path, rows: list[tuple[str | None, str, str]], max_leng
     return scores
 
 
-def test_every_architecture(make_judge: Callable[..., Path], subtests: pytest.Subtests) -> None:
+def test_every_architecture(make_judge: MakeJudge, subtests: pytest.Subtests) -> None:
     for runtime, architecture in product(["torch", "openvino"], ARCHITECTURES):
         with subtests.test(runtime=runtime, architecture=architecture):
             if runtime == "openvino" and architecture == "deberta-v2":
@@ -54,7 +53,7 @@ def test_every_architecture(make_judge: Callable[..., Path], subtests: pytest.Su
             assert max(expected) - min(expected) > 0.01  # the weights do tell the rows apart
 
 
-def test_eurobert_saved_through_its_remote_code(make_judge: Callable[..., Path], subtests: pytest.Subtests) -> None:
+def test_eurobert_saved_through_its_remote_code(make_judge: MakeJudge, subtests: pytest.Subtests) -> None:
     for runtime, pooling in product(["torch", "openvino"], ["late", "mean", "bos"]):
         with subtests.test(runtime=runtime, pooling=pooling):
             folder = make_judge("eurobert", fresh=True, classifier_pooling=pooling)
@@ -70,7 +69,7 @@ def test_eurobert_saved_through_its_remote_code(make_judge: Callable[..., Path],
             assert judge.predict(questions, candidates, references) == pytest.approx(expected, abs=1e-5)
 
 
-def test_without_questions(make_judge: Callable[..., Path]) -> None:
+def test_without_questions(make_judge: MakeJudge) -> None:
     folder = make_judge("eurobert")
     rows = [(None, candidate, reference) for _, candidate, reference in ROWS]
     judge = BERTJudge(str(folder), dtype="float32")
@@ -79,7 +78,7 @@ def test_without_questions(make_judge: Callable[..., Path]) -> None:
     assert scores == pytest.approx(plain_scores(folder, rows), abs=1e-5)
 
 
-def test_left_truncation_is_the_papers(make_judge: Callable[..., Path]) -> None:
+def test_left_truncation_is_the_papers(make_judge: MakeJudge) -> None:
     folder = make_judge("eurobert")
     row = (QUESTION, "so the sum is Paris and " * 60 + "London", "Paris " * 5)
     judge = BERTJudge(str(folder), dtype="float32", truncation="left")
@@ -88,9 +87,11 @@ def test_left_truncation_is_the_papers(make_judge: Callable[..., Path]) -> None:
     assert fair != pytest.approx(plain_scores(folder, [row]), abs=1e-4)
 
 
-def test_several_references_take_the_best_of_single_passes(make_judge: Callable[..., Path]) -> None:
+def test_several_references_take_the_best_of_single_passes(make_judge: MakeJudge) -> None:
     folder = make_judge("eurobert")
     references = ["Paris", "London", "Berlin"]
     judge = BERTJudge(str(folder), dtype="float32")
     singles = plain_scores(folder, [(QUESTION, "It is Paris.", reference) for reference in references])
-    assert judge.predict([QUESTION], ["It is Paris."], [references]) == pytest.approx([max(singles)], abs=1e-5)
+    [verdict] = judge.assess([Sample("It is Paris.", tuple(references), QUESTION)])
+    assert verdict.score == pytest.approx(max(singles), abs=1e-5)
+    assert verdict.matched_reference == singles.index(max(singles))

@@ -6,7 +6,6 @@ import json
 import os
 import pickle
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,10 @@ from safetensors.torch import load_file
 
 from bert_judge import BERTJudge
 from bert_judge.bertscore import BERTScorer
+from bert_judge.encoder.models import load_hf_encoder
 from bert_judge.errors import ModelError
+from conftest import Command, MakeJudge
+from json_lines import EXAMPLES
 
 ANSWERS = (["q", "q"], ["Paris", "It was London."], ["Paris", "Paris"])
 
@@ -27,7 +29,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def pickled(make_judge: Callable[..., Path], tmp_path: Path) -> Path:
+def pickled(make_judge: MakeJudge, tmp_path: Path) -> Path:
     """A judge whose weights are a pickle, and beside it the same as safetensors."""
     original = make_judge("bert", seed=3)
     folder = tmp_path / "pickled"
@@ -82,10 +84,17 @@ def test_code_in_a_pickle_does_not_run(pickled: Path, tmp_path: Path, cache: Pat
         torch.save(content, pickled / "pytorch_model.bin")
     else:
         (pickled / "pytorch_model.bin").write_bytes(pickle.dumps(content))
+    for options in ({"runtime": "torch"}, {"runtime": "openvino"}, {"trust_remote_code": True}):
+        with pytest.raises(ModelError, match=r"pytorch_model.bin.*safetensors"):
+            BERTJudge(str(pickled), **options)
+    with pytest.raises(ModelError, match="pickle"):
+        load_hf_encoder(str(pickled), new_head=True)
     with pytest.raises(ModelError, match=r"can't be converted .*pytorch_model.bin holds more than weights"):
         BERTJudge(str(pickled), allow_pickle=True)
     assert not target.exists()
     assert not list((cache / "converted").iterdir())
+    pickle.loads(pickle.dumps(content))
+    assert target.exists()  # it would have run
 
 
 def test_other_things_than_tensors_are_said(pickled: Path) -> None:
@@ -104,9 +113,8 @@ def test_a_changed_file_is_converted_anew(pickled: Path, cache: Path) -> None:
     assert len(list((cache / "converted").iterdir())) == 2
 
 
-def test_commands_take_the_flag(pickled: Path, command: Callable[..., tuple[int, str, str]], folder: Path) -> None:
-    answers = Path(__file__).parents[2] / "examples" / "answers.jsonl"
-    words = ("score", answers, "--judge", pickled, "--limit", 3, "--quiet")
+def test_commands_take_the_flag(pickled: Path, command: Command, folder: Path) -> None:
+    words = ("score", EXAMPLES, "--judge", pickled, "--limit", 3, "--quiet")
     status, _, error = command(*words)
     assert status == 1
     assert "allow_pickle=True" in error

@@ -34,12 +34,6 @@ def test_a_reply_is_split_into_trace_and_answer(subtests: pytest.Subtests):
             assert split_trace(text) == (trace, answer)
 
 
-def test_other_tags_and_none():
-    assert split_trace("[THINK]a[/THINK]b", "[/THINK]") == ("a", "b")
-    assert split_trace("[THINK]a", "[/THINK]") == ("[THINK]a", None)
-    assert split_trace("<think>a", "") == ("", "<think>a")
-
-
 @pytest.mark.parametrize("medium", ["file", "memory"])
 def test_no_prompt_is_sent_twice(medium: str, tmp_path: Path):
     store = Store(tmp_path / "store.sqlite") if medium == "file" else RecentEntries()

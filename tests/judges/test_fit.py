@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,9 +12,11 @@ from datasets import Dataset, DatasetDict
 
 from bert_judge import BERTJudge
 from bert_judge.errors import InputError, ModelError
+from bert_judge.judges.base import make_samples
 from bert_judge.reading import JudgeConfig, Scope
 from bert_judge.training import TrainConfig
-from trainable import rows, save_encoder
+from conftest import Refused
+from trainable import rows
 
 COLUMNS = {
     "question": [row.question for row in rows()],
@@ -25,11 +26,6 @@ COLUMNS = {
 }
 SHORT = {"batch_size": 16, "learning_rate": 1e-3, "num_train_epochs": 0.5}
 CONFIG = TrainConfig(dev_share=0.2, bf16=False, quiet=True, evaluations=2)
-
-
-@pytest.fixture(scope="module")
-def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return save_encoder(tmp_path_factory.mktemp("encoder"))
 
 
 def nested(labels: list[float | None] | None = None) -> dict[str, DatasetDict]:
@@ -55,24 +51,14 @@ def test_an_encoder_is_made_a_judge(encoder: Path, tmp_path: Path) -> None:
     assert JudgeConfig.load(tmp_path / "mine").form.forms == ("qcr",)
     found = record(tmp_path / "mine")
     assert (found["data"]["train"] + found["data"]["dev"], found["settings"]["num_train_epochs"]) == (300, 0.5)
-    assert {name: counts["rows"] for name, counts in found["data"]["by_model"].items()} == {
-        "model_a": 150,
-        "model_b": 150,
-    }
+    assert [counts["rows"] for counts in found["data"]["by_model"].values()] == [150, 150]
 
 
-@pytest.mark.parametrize(
-    "use",
-    [
-        lambda judge: judge.predict(["q"], ["c"], ["r"]),
-        lambda judge: judge.info.signature,
-        lambda judge: list(judge.assess([])),
-    ],
-    ids=["predict", "signature", "assess"],
-)
-def test_an_encoder_is_no_judge_before(encoder: Path, use: Callable[[BERTJudge], object]) -> None:
-    with pytest.raises(ModelError, match=r"is not a judge: it is an encoder without a trained classifier; train it"):
-        use(BERTJudge(str(encoder)))
+def test_an_encoder_is_no_judge_before(encoder: Path, refused: Refused) -> None:
+    judge = BERTJudge(str(encoder))
+    for use in (lambda: judge.predict(["q"], ["c"], ["r"]), lambda: judge.info.signature, lambda: [*judge.assess([])]):
+        with refused("is not a judge: it is an encoder without a trained classifier; train it", error=ModelError):
+            use()
 
 
 def test_without_questions(encoder: Path, tmp_path: Path) -> None:
@@ -121,34 +107,18 @@ def test_the_starter_can_be_trained_on(tmp_path: Path, starter: BERTJudge) -> No
     short = replace(CONFIG, max_steps=2, save_strategy="epoch", freeze_embeddings=True)
     judge = starter.fit(nested(), tmp_path, save_strategy="no", learning_rate=1e-6, config=short)
     texts = (["What is the capital of France?"], ["I'd say Paris."], ["Paris"])
-    logits = [next(iter(j.assess(samples_of(*texts)))).details["logit"] for j in (judge, starter)]
+    logits = [next(j.assess(make_samples(*texts))).details["logit"] for j in (judge, starter)]
     assert logits[0] == pytest.approx(logits[1], abs=0.1)  # hardly moved
     assert judge.info.signature.settings["form"] == starter.info.signature.settings["form"]
 
 
-def samples_of(questions: list[str], candidates: list[str], references: list[str]) -> list:
-    from bert_judge.judges.base import make_samples
-
-    return make_samples(questions, candidates, references)
-
-
-def test_undecided_rows_are_dropped_and_soft_ones_kept(encoder: Path, tmp_path: Path) -> None:
+def test_a_mix_of_tasks_and_models_without_undecided_rows(encoder: Path, tmp_path: Path) -> None:
     labels = [None if n < 20 else 0.8 * label for n, label in enumerate(COLUMNS["label"])]
-    BERTJudge(str(encoder)).fit(nested(labels), tmp_path, **SHORT, config=CONFIG)
-    data = record(tmp_path)["data"]
-    assert (data["undecided"], data["train"] + data["dev"], data["soft"]) == (20, 280, True)
-
-
-def test_a_mix_of_tasks_and_models(encoder: Path, tmp_path: Path) -> None:
     mix = {"cities_train": {"model-a": 90, "model-b": 110}}
-    BERTJudge(str(encoder)).fit(nested(), tmp_path, training_mix=mix, **SHORT, config=CONFIG)
+    BERTJudge(str(encoder)).fit(nested(labels), tmp_path, training_mix=mix, **SHORT, config=CONFIG)
     data = record(tmp_path)["data"]
     assert {name: counts["rows"] for name, counts in data["by_model"].items()} == {"model_a": 90, "model_b": 110}
-    assert data["left_out"] == 100
-    with pytest.raises(
-        InputError, match="model of cities_train 'model-c', which no row has; there is model_a, model_b"
-    ):
-        BERTJudge(str(encoder)).fit(nested(), tmp_path / "no", training_mix={"cities_train": {"model-c": 3}})
+    assert (data["undecided"], data["left_out"], data["soft"]) == (20, 80, True)
 
 
 def test_arguments_are_those_of_the_paper(encoder: Path, tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ from bert_judge.records import Sample, Verdict
 from bert_judge.results.store import STORE_FILE, Store
 from conftest import Refused
 from language_models import save_language_model
-from scripted_endpoint import CUT, EMPTY, MALFORMED, Answer, Endpoint, endpoint
+from scripted_endpoint import CUT, Answer, Endpoint, endpoint
 from streams import CountedStream
 
 PARIS = Sample("It is Paris.", ("Paris",), "What is the capital of France?")
@@ -62,15 +62,8 @@ def right_if_even(prompt: str, _: int = 0) -> Answer:
 
 def test_the_last_verdict_counts(subtests: pytest.Subtests):
     for text, label in [
-        ("Final answer: True", 1),
-        ("Final answer: False", 0),
         ("It fits.\n\n**Final answer: True**", 1),
-        ("final answer:\n**false**.", 0),
-        ("Final Answer： `True`", 1),
-        ("The candidate says 'Final answer: True'.\nFinal answer: False", 0),
         ("Final answer: True, I thought. No.\nFinal answer: False\nDone.", 0),
-        ("True", 1),
-        (" **False.** ", 0),
         ("<think>Final answer: True</think>Final answer: False", 0),
         ("Final answer: False, or is it?</think>Final answer: True", 1),
     ]:
@@ -84,10 +77,6 @@ def test_a_reply_without_verdict_is_undecided(subtests: pytest.Subtests):
     for answer, said in [
         (Answer("I can't say."), "the reply has no verdict"),
         (Answer(""), "the reply has no verdict"),
-        (Answer("Final answer: True or False?"), "the reply has no verdict"),
-        (Answer("Final answer: True|False"), "the reply has no verdict"),
-        (Answer("Final answer: Truly"), "the reply has no verdict"),
-        (Answer("That is true."), "the reply has no verdict"),
         (Answer("<think>Final answer: True"), "the reply's reasoning has no end"),
         (Answer(None, reasoning="Final answer: True", finish_reason="length"), "no end, as it was cut at its longest"),
         (Answer("It says Final answer: True, and th", finish_reason="length"), "no verdict, as it was cut"),
@@ -107,6 +96,9 @@ def test_a_verdict_line_names_one_word_and_begins_with_it():
         "**Final Answer**: **True**": True,
         "__Final answer__: `false`.": False,
         "### Final answer\nTrue": True,
+        "final answer:\n**false**.": False,
+        "Final Answer： `True`": True,
+        " **False.** ": False,
         "## Final Answer:\n\nFinal answer: False": False,
         "最终 Final answer：True。": True,
         "FINAL  ANSWER: TRUE.": True,
@@ -124,7 +116,9 @@ def test_a_verdict_line_names_one_word_and_begins_with_it():
         "Final answer: Truth": None,
         'The last line is either "Final answer: True" (it is right) or "Final answer: False" (it is wrong).': None,
         "Final answer: True\nOr, to be fair:\nFinal answer: True, if not False": None,
+        "Final answer: True|False": None,
         "True or False": None,
+        "That is true.": None,
         "False.": False,
         r"Final answer: \boxed{True}": True,
         r"Final answer: $\boxed{\text{False}}$": False,
@@ -356,48 +350,22 @@ def test_costs_are_counted_and_priced():
     assert 0 < costs.seconds < 10
 
 
-FAULTS: dict[str, tuple[Answer, str]] = {
-    "429": (Answer(status=429, headers={"Retry-After": "0.05"}), "answered 429"),
-    "500": (Answer(status=500), "answered 500"),
-    "slow": (Answer(seconds=0.5), "gave no answer within 0.2 seconds"),
-    "cut": (CUT, "the connection to"),
-    "malformed": (MALFORMED, "invalid JSON"),
-    "empty": (EMPTY, "without choices"),
-}
-
-
-def test_a_fault_ends_in_retries_and_then_undecided(tmp_path: Path, subtests: pytest.Subtests):
-    for fault, (answer, said) in FAULTS.items():
-        with subtests.test(fault=fault):
-            path = str(tmp_path / f"{fault}.sqlite")
-
-            def script(prompt: str, _: int, answer: Answer = answer) -> Answer:
-                return answer if number_of(prompt) == 1 else right_if_even(prompt)
-
-            with endpoint(script) as server:
-                judge = make(server, timeout=0.2, retries=2, store=path)
-                verdicts = list(judge.assess(numbered(3)))
-                assert [verdict.label for verdict in verdicts] == [1, None, 1]
-                assert verdicts[1].score is None
-                assert said in verdicts[1].explanation
-                assert sorted(server.asked.values()) == [1, 1, 3]
-                server.script = right_if_even
-                assert make(server, store=path).predict(*columns(numbered(3))) == [1, 0, 1]
-                assert sorted(server.asked.values()) == [1, 1, 4]
+def test_a_fault_ends_in_retries_and_then_undecided(tmp_path: Path):
+    """Which faults there are is told in tests/generators."""
+    path = str(tmp_path / "store.sqlite")
+    with endpoint(lambda prompt, _: CUT if number_of(prompt) == 1 else right_if_even(prompt)) as server:
+        verdicts = list(make(server, retries=2, store=path).assess(numbered(3)))
+        assert [verdict.label for verdict in verdicts] == [1, None, 1]
+        assert verdicts[1].score is None
+        assert "the connection to" in verdicts[1].explanation
+        assert sorted(server.asked.values()) == [1, 1, 3]
+        server.script = right_if_even
+        assert make(server, store=path).predict(*columns(numbered(3))) == [1, 0, 1]
+        assert sorted(server.asked.values()) == [1, 1, 4]
 
 
 def columns(samples: list[Sample]) -> tuple[list, list, list]:
     return [s.question for s in samples], [s.candidate for s in samples], [s.references for s in samples]
-
-
-def test_a_refused_connection_is_undecided():
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        url = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
-    judge = LLMJudge("m", "openai", base_url=url, store="off", retries=1)
-    (verdict,) = judge.assess([PARIS])
-    assert (verdict.score, verdict.label) == (None, None)
-    assert "refused" in verdict.explanation
 
 
 def test_a_wrong_key_stops_the_run():
@@ -445,31 +413,19 @@ def test_a_killed_run_asks_for_no_reply_that_had_arrived(tmp_path: Path):
     assert killed == whole
 
 
-@pytest.mark.parametrize(
-    ("arguments", "changes"),
-    [
-        ({"concurrency": 2}, False),
-        ({"timeout": 3.0}, False),
-        ({"retries": 0}, False),
-        ({"price_in": 1.0}, False),
-        ({"requests_per_minute": 10.0}, False),
-        ({"top_p": 0.5}, False),
-        ({"temperature": 0.5}, True),
-        ({"max_tokens": 5}, True),
-        ({"presence_penalty": 1.0}, True),
-        ({"enable_thinking": True}, True),
-        ({"think_token": "[/THINK]"}, True),
-        ({"instruction_type": "strict"}, True),
-        ({"hard_scores": True}, True),
-        ({"base_url": "http://127.0.0.1:2/v1"}, True),
-    ],
-)
-def test_the_signature_changes_when_a_number_can(arguments: dict, changes: bool):
+def test_the_signature_changes_when_a_number_can(subtests: pytest.Subtests):
+    same = {"concurrency": 2, "timeout": 3.0, "retries": 0, "price_in": 1.0, "requests_per_minute": 10.0, "top_p": 0.5}
+    other = {"temperature": 0.5, "max_tokens": 5, "presence_penalty": 1.0, "enable_thinking": True}
+    other |= {"think_token": "[/THINK]", "instruction_type": "strict", "hard_scores": True}
+    other |= {"base_url": "http://127.0.0.1:2/v1"}
     given = {"base_url": "http://127.0.0.1:1/v1", "store": "off"}
-    plain, other = LLMJudge("org/m", "openai", **given), LLMJudge("org/m", "openai", **(given | arguments))
-    assert (plain.info.signature != other.info.signature) == changes
-    assert other.info.name == other.info.signature.settings["variant"]
+    plain = LLMJudge("org/m", "openai", **given)
     assert plain.info.name == "m-soft"
+    for name, value in (same | other).items():
+        with subtests.test(name=name):
+            changed = LLMJudge("org/m", "openai", **(given | {name: value})).info
+            assert (changed.signature != plain.info.signature) == (name in other)
+            assert changed.name == changed.signature.settings["variant"]
 
 
 def test_bad_arguments_are_told_in_a_sentence(refused: Refused):

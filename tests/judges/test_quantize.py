@@ -19,8 +19,9 @@ from bert_judge.inputs import open_source
 from bert_judge.judges.quantize import quantize
 from bert_judge.reading import JudgeConfig
 from bert_judge.training import TrainConfig, train
+from conftest import MakeJudge
+from json_lines import EXAMPLES
 
-EXAMPLES = Path(__file__).parents[2] / "examples" / "answers.jsonl"
 NOBODY_KNOWS = [Sample(f"It is {n} or so.", (f"{n + n % 2}",), f"What is the number {n}?") for n in range(160)]
 
 
@@ -62,7 +63,7 @@ def test_it_is_compared_with_its_judge(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("architecture", ["bert", "roberta", "xlm-roberta", "deberta-v2", "modernbert", "eurobert"])
-def test_every_architecture(make_judge: Callable[..., Path], tmp_path: Path, architecture: str) -> None:
+def test_every_architecture(make_judge: MakeJudge, tmp_path: Path, architecture: str) -> None:
     path = str(make_judge(architecture))
     found = quantize(path, NOBODY_KNOWS, tmp_path / "int8", max_flips=1)
     assert found.rows + found.calibration_rows == len(NOBODY_KNOWS)
@@ -72,7 +73,7 @@ def test_every_architecture(make_judge: Callable[..., Path], tmp_path: Path, arc
     assert BERTJudge(str(found.folder)).predict(["Where?"], ["In Rome"], ["Rome"])[0] == pytest.approx(exact, abs=0.15)
 
 
-def test_a_judge_that_loses_too_much_is_not_written(make_judge: Callable[..., Path], tmp_path: Path) -> None:
+def test_a_judge_that_loses_too_much_is_not_written(make_judge: MakeJudge, tmp_path: Path) -> None:
     judge = Path(shutil.copytree(make_judge("bert"), tmp_path / "judge"))
     scores = sorted(verdict.score or 0 for verdict in BERTJudge(str(judge), dtype="float32").assess(NOBODY_KNOWS))
     replace(JudgeConfig.load(judge), threshold=scores[len(scores) // 2]).save(judge)

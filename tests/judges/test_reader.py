@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 import pickle
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -20,7 +19,8 @@ from bert_judge.encoder.models import STARTER_FOLDER, load_tokenizer
 from bert_judge.encoder.processes import computed_ahead
 from bert_judge.judges.reader import Reader, Workers
 from bert_judge.reading import JudgeConfig, PromptEncoder
-from conftest import Refused, wait_until_ended
+from conftest import MakeJudge, Refused, wait_until_ended
+from json_lines import write_rows
 from waiting import PATIENCE, wait_until
 
 
@@ -38,7 +38,7 @@ def test_verdicts_are_the_same_with_any_workers(samples: list[Sample]) -> None:
         assert list(BERTJudge(workers=workers).assess(rows)) == expected
 
 
-def test_any_architecture_is_read_elsewhere(make_judge: Callable[..., Path], samples: list[Sample]) -> None:
+def test_any_architecture_is_read_elsewhere(make_judge: MakeJudge, samples: list[Sample]) -> None:
     rows = [sample for sample in samples if sample.question]
     for architecture in ("bert", "xlm-roberta", "eurobert"):
         folder = str(make_judge(architecture))
@@ -100,8 +100,7 @@ def judging(tmp_path: Path, samples: list[Sample]) -> Iterator[tuple[subprocess.
         pytest.skip("which processes read is seen in /proc")
     short = [sample for sample in samples if len(sample.candidate) < 100]
     rows = [{"question": "?", "reference": s.references[0], "candidate": s.candidate} for s in numbered(short, 20_000)]
-    path = tmp_path / "answers.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    path = write_rows(tmp_path / "answers.jsonl", rows)
     arguments = ["score", path, "--output_dir", tmp_path / "out", "--workers", "2", "--quiet", "--no_report"]
     with subprocess.Popen(
         [sys.executable, "-m", "bert_judge", *arguments], stderr=subprocess.PIPE, text=True, start_new_session=True

@@ -17,13 +17,12 @@ from bert_judge.errors import InputError, ModelError
 from bert_judge.judges import RegexJudge, RemoteJudge
 from bert_judge.judges.naming import JudgeSpec
 from bert_judge.records import Signature
-from conftest import Refused
-from json_lines import read_rows
+from conftest import Command, Refused
+from json_lines import EXAMPLES, read_rows
 from scripted_endpoint import Answer, Endpoint, endpoint
 from served import Slow, ask, figure, served
 from waiting import wait_until
 
-EXAMPLES = Path(__file__).parents[2] / "examples" / "answers.jsonl"
 T = TypeVar("T")
 ROW = Sample("Paris", ("Paris",), "Capital of France?")
 
@@ -47,11 +46,8 @@ def test_verdicts_are_those_of_the_served_judge(url: str, starter: BERTJudge, sa
     assert [each.truncated for each in found] == [each.truncated for each in own]
     assert [each.outside for each in found] == [each.outside for each in own]
     assert found[0].details.keys() == own[0].details.keys()
-    assert (remote.info.signature, remote.info.scale, remote.info.threshold) == (
-        starter.info.signature,
-        "probability",
-        0.5,
-    )
+    assert remote.info.signature == starter.info.signature
+    assert (remote.info.scale, remote.info.threshold) == ("probability", 0.5)
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
@@ -111,13 +107,13 @@ def test_a_call_that_is_cancelled_takes_its_rows_back() -> None:
 def test_one_of_several_is_named(url: str, refused: Refused) -> None:
     assert RemoteJudge(url, "containment").predict(None, ["so Paris"], ["Paris"]) == [1.0]
     assert RemoteJudge(url, "slow").info.threshold is None
+    spec = JudgeSpec.of({"judge_type": "RemoteJudge", "server": url, "served": "containment"})
+    assert spec.make().info.name == RegexJudge("none", "containment").info.name
     with refused("has no judge 'containmint'; did you mean containment?"):
         RemoteJudge(url, "containmint")
 
 
-def test_score_asks_a_server(
-    url: str, folder: Path, command: Callable[..., tuple[int, str, str]], subtests: pytest.Subtests
-) -> None:
+def test_score_asks_a_server(url: str, folder: Path, command: Command, subtests: pytest.Subtests) -> None:
     for name, given in [("first", ()), ("named", ("--judge", "containment"))]:
         with subtests.test(name=name):
             judged = command("score", EXAMPLES, "--server", url, "--output_dir", name, "--no_report", "--quiet", *given)
@@ -137,15 +133,8 @@ def test_a_busy_server_is_asked_again(url: str) -> None:
         assert remote.predict(None, texts, ["r"] * len(texts)) == [len(text) for text in texts]
 
 
-MODEL = {
-    "id": "m",
-    "variant": "m",
-    "scale": "probability",
-    "threshold": 0.5,
-    "reads_references": True,
-    "paid": False,
-    "signature": {"name": "M", "settings": {}},
-}
+MODEL = {"id": "m", "variant": "m", "scale": "probability", "threshold": 0.5, "reads_references": True}
+MODEL |= {"paid": False, "signature": {"name": "M", "settings": {}}}
 LISTED = Answer(body=json.dumps({"data": [MODEL], "limits": {"max_rows": 2, "max_text": 100}}))
 VERDICT = Answer(body=json.dumps({"judge": "m", "verdicts": [{"score": 0.5, "label": 1}]}))
 
@@ -226,8 +215,3 @@ def test_a_key_is_sent(monkeypatch: pytest.MonkeyPatch, refused: Refused) -> Non
 def test_a_key_is_no_flag(complaint: Callable[..., str]) -> None:
     said = complaint("score", EXAMPLES, "--server", "http://127.0.0.1:9", "--api_key", "secret", status=2)
     assert "there is no flag --api_key" in said
-
-
-def test_it_is_named_like_any_other(url: str) -> None:
-    spec = JudgeSpec.of({"judge_type": "RemoteJudge", "server": url, "served": "containment"})
-    assert spec.make().info.name == RegexJudge("none", "containment").info.name

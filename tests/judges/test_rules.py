@@ -43,6 +43,7 @@ CASES = [
 
 
 def test_each_kind_of_rule(subtests: pytest.Subtests) -> None:
+    assert {case[0] for case in CASES} == set(KINDS)
     for kind, value, good, bad, said in CASES:
         with subtests.test(kind=kind, value=value, good=good, bad=bad, said=said):
             judge = RuleJudge(**{kind: value})
@@ -55,10 +56,6 @@ def test_each_kind_of_rule(subtests: pytest.Subtests) -> None:
             assert found.details == {"rules": {kind: False}}
 
 
-def test_every_kind_has_a_case() -> None:
-    assert {case[0] for case in CASES} == set(KINDS)
-
-
 def test_all_rules_must_hold_and_each_is_told() -> None:
     judge = RuleJudge(max_words=3, must_contain="yes", must_not_contain="no")
     found = verdict("no, not at all", judge)
@@ -68,7 +65,9 @@ def test_all_rules_must_hold_and_each_is_told() -> None:
         "max_words: has 4 words, not at most 3"
     )
     found = verdict("yes: one two three", judge)
-    assert found.details == {"rules": {"must_contain": True, "must_not_contain": True, "max_words": False}}
+    assert json.loads(json.dumps(dict(found.details))) == {
+        "rules": {"must_contain": True, "must_not_contain": True, "max_words": False}
+    }
 
 
 def test_case_counts_where_it_was_asked_for() -> None:
@@ -93,12 +92,8 @@ def test_a_file_of_rules(tmp_path: Path) -> None:
     assert judge.info.name.startswith("safety-")
     assert verdict("It is Paris.", judge).label == 1
     found = verdict("I can't help you with paris", judge)
-    assert found.details["rules"] == {
-        "ends_with": False,
-        "no refusal": False,
-        "max_words 4": False,
-        "name of the town": False,
-    }
+    assert list(found.details["rules"]) == ["ends_with", "no refusal", "max_words 4", "name of the town"]
+    assert not any(found.details["rules"].values())
     assert 'no refusal: matches at "I can\'t help"' in (found.explanation or "")
 
 
@@ -166,7 +161,3 @@ def test_a_wrong_file_of_rules_is_told_in_a_sentence(tmp_path: Path, refused: Re
     ]:
         with refused(said, text=text):
             RuleJudge(write(tmp_path / "rules.yaml", text))
-
-
-def test_details_can_be_written_as_json() -> None:
-    assert json.loads(json.dumps(dict(verdict("a b", RuleJudge(max_words=1)).details)))

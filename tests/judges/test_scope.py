@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from bert_judge.encoder.models import STARTER_FOLDER
 from bert_judge.errors import InputError
 from bert_judge.reading import LANGUAGES, JudgeConfig, Scope
 from bert_judge.results.summary import Tally
-from conftest import Refused
+from conftest import Command, MakeJudge, Refused
 from json_lines import write_rows
 from tables import table
 
@@ -46,29 +45,23 @@ def test_any_of_the_languages_may_be_the_judges(subtests: pytest.Subtests) -> No
             if name in codes:
                 assert Scope(("en", codes[name])).outside(Sample(text, ("42",))) is None
                 assert Scope(("ru",)).outside(Sample(text, ("42",))) == "in Latin script"
-    for codes, text in (
-        (("ru",), "Столица Франции — Париж."),
-        (("ja",), "東京の人口"),
-        (("ru",), "42, x = 5"),
-        (("zh", "en"), "水"),
-    ):
-        assert Scope(codes).outside(Sample(text, ("42",))) is None
+    for text, *codes in [("Столица — Париж.", "ru"), ("東京の人口", "ja"), ("42, x = 5", "ru"), ("水", "zh", "en")]:
+        assert Scope(tuple(codes)).outside(Sample(text, ("42",))) is None
 
 
-def test_candidate_and_reference_in_different_scripts() -> None:
-    assert ENGLISH.outside(Sample("Moscow", ("Москва",))) == "in Cyrillic script"
-    assert ENGLISH.outside(Sample("Москва", ("Moscow",))) == "in Cyrillic script"
-
-
-def test_one_reference_that_the_judge_knows_is_enough() -> None:
-    assert ENGLISH.outside(Sample("Moscow", ("Москва", "Moscow"))) is None
-    assert ENGLISH.outside(Sample("Moscow", ("word " * 151, "Moscow"))) is None
-
-
-def test_long_references() -> None:
-    for words, expected in ((150, None), (151, "with a reference of over 150 words")):
-        assert ENGLISH.outside(Sample("yes", ("word " * words, "a " * 200))) == expected
-        assert Scope(("en",)).outside(Sample("yes", ("word " * words,))) is None
+def test_one_reference_that_the_judge_knows_is_enough(subtests: pytest.Subtests) -> None:
+    long = "with a reference of over 150 words"
+    for candidate, references, expected in [
+        ("Moscow", ["Москва"], "in Cyrillic script"),
+        ("Москва", ["Moscow"], "in Cyrillic script"),
+        ("Moscow", ["Москва", "Moscow"], None),
+        ("Moscow", ["word " * 151, "Moscow"], None),
+        ("yes", ["word " * 150, "a " * 200], None),
+        ("yes", ["word " * 151, "a " * 200], long),
+    ]:
+        with subtests.test(candidate=candidate, references=references):
+            assert ENGLISH.outside(Sample(candidate, tuple(references))) == expected
+    assert Scope(("en",)).outside(Sample("yes", ("word " * 151,))) is None
     assert Scope(reference_words=150).outside(Sample(GERMAN, ("42",))) is None
 
 
@@ -86,7 +79,7 @@ def test_the_starter_says_which_rows_it_does_not_know(starter: BERTJudge) -> Non
     assert all(verdict.score is not None for verdict in verdicts)
 
 
-def test_a_scope_changes_no_score_and_no_signature(make_judge: Callable[..., Path], tmp_path: Path) -> None:
+def test_a_scope_changes_no_score_and_no_signature(make_judge: MakeJudge, tmp_path: Path) -> None:
     folder, rows = Path(shutil.copytree(make_judge("bert"), tmp_path / "judge")), [Sample(GERMAN, ("Hamburg",), "Wo?")]
     JudgeConfig().save(folder)
     silent = BERTJudge(str(folder))
@@ -123,9 +116,7 @@ def test_rows_outside_are_counted_with_the_accuracy_of_the_others() -> None:
     assert (alone.accuracy, alone.agreement) == (None, None)
 
 
-def test_the_table_run_json_show_and_report_have_them(
-    folder: Path, command: Callable[..., tuple[int, str, str]]
-) -> None:
+def test_the_table_run_json_show_and_report_have_them(folder: Path, command: Command) -> None:
     rows = [
         {"id": "a", "reference": "Hamburg", "candidate": GERMAN, "label": 1},
         {"id": "b", "reference": "Hamburg", "candidate": "It is Hamburg.", "label": 1},
@@ -150,9 +141,7 @@ def test_the_table_run_json_show_and_report_have_them(
     assert "3, beyond what the judge knows: 2 in German, 1 in Han script" in Path("page.html").read_text()
 
 
-def test_results_of_older_versions_say_nothing_of_it(
-    folder: Path, command: Callable[..., tuple[int, str, str]]
-) -> None:
+def test_results_of_older_versions_say_nothing_of_it(folder: Path, command: Command) -> None:
     write_rows("rows.jsonl", [{"reference": "Hamburg", "candidate": GERMAN}])
     assert "in German" in command("score", "rows.jsonl", "--output_dir", "out")[1]
     record = json.loads(Path("out/run.json").read_text())

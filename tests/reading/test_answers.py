@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import pytest
 from bert_judge import Sample
 from bert_judge.judges import BERTJudge, LLMJudge, RegexJudge
 from bert_judge.reading import find_answer, find_value, split_trace
+from conftest import Command
 from json_lines import write_rows
 from tables import table
 
@@ -109,6 +109,7 @@ def test_a_trace_that_the_prompt_opens_needs_an_end() -> None:
     assert split_trace("It is Lima", opened=True) == ("It is Lima", None)
     assert split_trace("Cusco?</think>Lima", opened=True) == ("Cusco?", "Lima")
     assert split_trace("Cusco?<end>Lima", "<end>") == ("Cusco?", "Lima")
+    assert split_trace("[THINK]Cusco", "[/THINK]") == ("[THINK]Cusco", None)
     assert split_trace("<think>Cusco?</think>Lima", "") == ("", "<think>Cusco?</think>Lima")
 
 
@@ -121,9 +122,7 @@ LEFT_OUT = [
 
 
 @pytest.mark.parametrize("flags", [(), ("--output_format", "parquet")])
-def test_what_is_left_out_is_written_counted_and_shown(
-    command: Callable[..., tuple[int, str, str]], folder: Path, flags: tuple[str, ...]
-) -> None:
+def test_what_is_left_out_is_written_counted_and_shown(command: Command, folder: Path, flags: tuple[str, ...]) -> None:
     write_rows("rows.jsonl", LEFT_OUT)
     status, out, _ = command("score", "rows.jsonl", "--judge", "containment", "--output_dir", "out", *flags)
     assert status == 0

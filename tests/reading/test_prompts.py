@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -206,11 +205,7 @@ def test_marks_in_every_kind_of_tokenizer(subtests: pytest.Subtests) -> None:
     for name in KINDS:
         with subtests.test(name=name):
             tokenizer = kind_of(name)
-            for candidate, shared in (
-                ("I would say Paris, (A)", {"Paris"}),
-                ("London or Paris", {"Paris"}),
-                ("Berlin", set()),
-            ):
+            for candidate, shared in [("I'd say Paris, (A)", "paris"), ("London or Paris", "paris"), ("Berlin", "")]:
                 [prompt] = encode(tokenizer, Sample(candidate, ("Paris",), "Paris?"), marks=True)
                 assert prompt.tokens.types is not None
                 pairs = list(zip(prompt.tokens.ids, prompt.tokens.types, strict=True))
@@ -218,9 +213,7 @@ def test_marks_in_every_kind_of_tokenizer(subtests: pytest.Subtests) -> None:
                 assert not any(kind for _, kind in pairs[: start + 1])
                 pieces = [tokenizer.id_to_token(i) for i, kind in pairs if kind == 1]
                 spelt = "".join(pieces).replace("▁", "").replace("Ġ", "").replace("##", "")
-                assert (
-                    spelt.casefold() == "".join(sorted(shared)).casefold() * 2
-                )  # in the candidate and in the reference
+                assert spelt.casefold() == shared * 2  # in the candidate and in the reference
 
 
 def test_marks_are_those_of_the_whole_text_though_it_is_cut() -> None:
@@ -285,10 +278,9 @@ def test_a_long_question_keeps_both_ends_and_a_long_reference_its_start() -> Non
     st.integers(0, 60),
     st.integers(15, 80),
     st.tuples(st.integers(1, 5), st.integers(1, 5), st.integers(1, 5)),
-    st.sampled_from(["fair", "left"]),
 )
 def test_truncation_is_fair_and_counted(
-    question: int, candidate: int, reference: int, room: int, budgets: tuple[int, int, int], how: str
+    question: int, candidate: int, reference: int, room: int, budgets: tuple[int, int, int]
 ) -> None:
     tokenizer = WORDS
     texts = {Q: numbers(1000, 1000 + question), C: numbers(1100, 1100 + candidate), R: numbers(1200, 1200 + reference)}
@@ -297,18 +289,12 @@ def test_truncation_is_fair_and_counted(
         tokenizer,
         Sample(texts[C], (texts[R],), texts[Q]),
         limit=room + 5,
-        truncation=how,
         **{f"{names[part]}_tokens": budget for part, budget in zip(MARKERS, budgets, strict=True)},
     )
     total = question + candidate + reference
     assert len(prompt.tokens.ids) == min(total, room) + 5
     if total <= room:
         assert prompt.truncated == {}
-    if how == "left":
-        plain = tokenizer.encode("".join(part + text for part, text in texts.items()), add_special_tokens=False).ids
-        ends = tokenizer.encode("").ids
-        assert list(prompt.tokens.ids) == [ends[0], *plain[-(room + 3) :], ends[1]]
-        return
     parts = parts_of(tokenizer, prompt)
     for (part, text), budget in zip(texts.items(), budgets, strict=True):
         whole = text.split()
@@ -361,7 +347,7 @@ def runs_of(kept: list[str]) -> list[list[str]]:
 
 
 def test_left_truncation_cuts_the_plain_ids(subtests: pytest.Subtests) -> None:
-    for name in [*KINDS, "starter"]:
+    for name in [*KINDS, "starter", "words"]:
         with subtests.test(name=name):
             tokenizer = kind_of(name)
             sample = Sample("London and Paris " * 20, ("Paris and London " * 3,), "What is it? " * 10)
@@ -385,10 +371,9 @@ def test_very_long_texts_give_the_tokens_of_the_whole(subtests: pytest.Subtests)
     ):
         with subtests.test(name=name, text=text):
             tokenizer = kind_of(name)
-            limit, budgets = 40, {"question_tokens": 10, "candidate_tokens": 20, "reference_tokens": 5}
             long = "start " + text * 3000 + "the end"
             sample = Sample(long, (long,), long)
-            [prompt] = encode(tokenizer, sample, limit=limit, **budgets)
+            [prompt] = encode(tokenizer, sample, limit=LIMIT, **BUDGETS)
             whole = tokenizer.encode(long, add_special_tokens=False).ids
             ends = tokenizer.encode("").ids
             q, c, r = map(tokenizer.token_to_id, MARKERS)
@@ -396,8 +381,8 @@ def test_very_long_texts_give_the_tokens_of_the_whole(subtests: pytest.Subtests)
             assert list(prompt.tokens.ids) == expected
             assert set(prompt.truncated) == {"question", "candidate", "reference"}
             assert all(0 < cut < len(long) for cut in prompt.truncated.values())
-            [left] = encode(tokenizer, sample, limit=limit, truncation="left")
-            assert list(left.tokens.ids) == [ends[0], *whole[-(limit - 2) :], ends[1]]
+            [left] = encode(tokenizer, sample, limit=LIMIT, truncation="left")
+            assert list(left.tokens.ids) == [ends[0], *whole[-(LIMIT - 2) :], ends[1]]
 
 
 def test_the_middle_of_a_very_long_text_is_counted_and_its_end_marked() -> None:
@@ -411,15 +396,6 @@ def test_the_middle_of_a_very_long_text_is_counted_and_its_end_marked() -> None:
     assert prompt.truncated == {"candidate": len(candidate) - sum(len(" ".join(run)) for run in runs)}
     marked = [WORDS.id_to_token(i) for i, kind in zip(*prompt.tokens, strict=True) if kind == 1]
     assert marked == ["1000", "2999", "2999", "1000", "2000"]
-
-
-def test_a_tokenizers_own_truncation_and_padding_are_not_ours() -> None:
-    sample = Sample(numbers(0, 30), ("1",), "2")
-    expected = encode(word_tokenizer(), sample)
-    tokenizer = word_tokenizer()
-    tokenizer.enable_truncation(8)
-    tokenizer.enable_padding(length=100)
-    assert encode(tokenizer, sample) == expected
 
 
 def test_tokens_longer_than_expected(subtests: pytest.Subtests) -> None:
@@ -464,16 +440,6 @@ def test_matched_reference_is_the_index_in_the_samples_order(starter: BERTJudge,
             assert verdict.matched_reference == right
 
 
-def test_matched_reference_of_several_passes_is_the_best_scored(make_judge: Callable[..., Path]) -> None:
-    judge = BERTJudge(str(make_judge("eurobert")), dtype="float32", runtime="torch")
-    cities = ("London", "Paris", "Berlin")
-    for candidate in ("It is Paris.", "London.", "Berlin!", "no"):
-        singles = judge.predict(["Which?"] * 3, [candidate] * 3, list(cities))
-        [verdict] = judge.assess([Sample(candidate, cities, "Which?")])
-        assert verdict.score == pytest.approx(max(singles), abs=1e-5)
-        assert singles[verdict.matched_reference or 0] == max(singles)
-
-
 def test_the_best_form_reads_one_reference_a_prompt() -> None:
     tokenizer = kind_of("words")
     prompts = encode(tokenizer, Sample("a", tuple(str(n) for n in range(12)), "b"), references="best")
@@ -484,19 +450,19 @@ def test_the_best_form_reads_one_reference_a_prompt() -> None:
 def test_samples_do_not_influence_each_other() -> None:
     encoder = PromptEncoder(WORDS, InputForm(marks=True, references="joined"), 60)
     samples = [Sample(numbers(n, 2 * n + 1), (str(n), "a"), "b" if n % 3 else None) for n in range(40)]
+    tokenizer = word_tokenizer()  # whose own truncation and padding are not ours
+    tokenizer.enable_truncation(8)
+    tokenizer.enable_padding(length=100)
+    cutting = PromptEncoder(tokenizer, encoder.form, 60)
     together = encoder.encode(samples)
+    assert cutting.encode(samples) == together
     assert together == [encoder.encode([sample])[0] for sample in samples]
     assert encoder.encode([]) == []
 
 
 def test_config_round_trip(tmp_path: Path) -> None:
     form = InputForm(
-        ("qcr", "cr"),
-        marks=True,
-        references="joined",
-        max_tokens=99,
-        question_tokens=7,
-        truncation="left",
+        ("qcr", "cr"), marks=True, references="joined", max_tokens=99, question_tokens=7, truncation="left"
     )
     config = JudgeConfig(form=form, temperature=1.25, scope=Scope(("en", "de"), 80))
     (tmp_path / "config.json").write_text("{}")
@@ -570,30 +536,16 @@ def test_the_models_limit_bounds_the_forms() -> None:
     assert (form.question_tokens, form.candidate_tokens, form.reference_tokens) == (25, 50, 25)
 
 
-def test_a_tokenizer_without_markers_is_refused() -> None:
-    with pytest.raises(ModelError, match=r"<\|question\|>.*not trained as a judge"):
-        PromptEncoder(make_tokenizer("bert"), InputForm(), 128)
-
-
 def test_signatures_differ_where_a_score_can() -> None:
     form = InputForm(max_tokens=100, question_tokens=1, candidate_tokens=2, reference_tokens=3)
-    others: list[dict[str, object]] = [
-        {"forms": ("cr",)},
-        {"marks": True},
-        {"fold": True},
-        {"sanitise": True},
-        {"references": "joined"},
-        {"references": "joined", "max_references": 3},
-        {"max_tokens": 99},
-        {"question_tokens": 9},
-        {"candidate_tokens": 9},
-        {"reference_tokens": 9},
-        {"candidate_head": 0.5},
-        {"candidate_focus": 5},
-        {"truncation": "left"},
-    ]
+    others: list[dict[str, object]] = [{"forms": ("cr",)}, {"references": "joined", "max_references": 3}]
+    settings = {"marks": True, "fold": True, "sanitise": True, "references": "joined", "max_tokens": 99}
+    settings |= {"question_tokens": 9, "candidate_tokens": 9, "reference_tokens": 9, "candidate_head": 0.5}
+    settings |= {"candidate_focus": 5, "truncation": "left", "separator": " and "}
+    others += [{name: value} for name, value in settings.items()]
     signatures = {str(one.settings()) for one in (form, *(replace(form, **other) for other in others))}
     assert len(signatures) == len(others) + 1
+    assert InputForm(max_references=8).settings() == InputForm().settings()
 
 
 def test_a_pass_marks_only_what_it_reads() -> None:
@@ -625,18 +577,9 @@ def test_control_tokens_of_a_candidate_are_spaces_where_the_form_says_so(subtest
             assert told == encode(tokenizer, replace(sample, candidate=read), marks=True)
             if candidate != read:
                 assert told != encode(tokenizer, sample, marks=True)
-
-
-def test_a_control_token_that_is_asked_for_is_read() -> None:
-    tokenizer = word_tokenizer()
-    asked = Sample("<|endoftext|> or </s>", ("<|endoftext|>",), "Which token ends a text?")
+    asked = Sample("<|endoftext|> or </s>", ("<|endoftext|>",), "Which token ends a text?")  # which is read
     only = replace(asked, candidate="<|endoftext|> or     ")
     assert encode(tokenizer, asked, sanitise=True, marks=True) == encode(tokenizer, only, marks=True)
-
-
-def test_the_signature_has_the_whole_form() -> None:
-    assert InputForm(separator=" and ").settings() != InputForm().settings()
-    assert InputForm(max_references=8).settings() == InputForm().settings()
 
 
 def test_forms_that_make_no_sense(refused: Refused) -> None:

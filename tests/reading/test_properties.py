@@ -28,20 +28,10 @@ VALUES = [
         "NASA",
         "U.S.",
     ],
-    *["AIDS", "news", "O'Brien", '"Hamlet"', "Zürich", "Москва", "北京", "القاهرة", "...", "\n", "- "],
+    *["NASA", "AIDS", "news", "O'Brien", '"Hamlet"', "Zürich", "Москва", "北京", "القاهرة", "...", "\n", "- "],
 ]
-AWKWARD = [
-    "9" * 5000,
-    "1e999999999",
-    "10^999999999",
-    "1/0",
-    "\\frac{1}{0}",
-    "5 km" * 200,
-    "(" * 500,
-    "²",
-    "\ud800",
-    "\x00",
-]
+AWKWARD = ["9" * 5000, "1e999999999", "10^999999999", "1/0", "\\frac{1}{0}", "5 km" * 200, "(" * 500, "²", "\ud800"]
+AWKWARD += ["\x00"]
 WIDE = {code: code + 0xFEE0 for code in range(ord("!"), ord("~") + 1)}
 TYPOGRAPHY = {"width": WIDE, "spaces": {" ": "\u00a0"}, "quotes": {"'": "’", '"': "”"}, "dashes": {"-": "\u2010"}}
 SWAPPED = {"MORE": "LESS", "LESS": "MORE"}

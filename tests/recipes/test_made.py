@@ -19,6 +19,7 @@ from bert_judge.metrics import containment, normalise
 from bert_judge.reading import name_option
 from bert_judge.records import Sample
 from bert_judge.training.rows import is_held_out
+from tables import table
 
 OWN = ("collected", "expressions", "close_dates", "close_names", "explanations")
 MADE_UP = ("made", "measured", *OWN)
@@ -29,6 +30,7 @@ sys.path.insert(0, str(RECIPE))
 from made import KINDS, made_rows  # noqa: E402
 from made.bank import DEV_SHARE, TEST_SHARE, differs, split_list  # noqa: E402
 from made.formats import FORMS  # noqa: E402
+from made.stated import stated  # noqa: E402
 from made.values import Date, Number, abroad, parse_date, parse_number  # noqa: E402
 
 OPEN = """who wrote the war of the worlds|Herbert Wells
@@ -76,16 +78,12 @@ What happens to the volume of a heated gas?|an increase of the volume|nothing|a 
 Which side of the hill gets the sun first?|the east side|the bottom|the shaded side|each at the same minute
 Where do most people buy bread?|at a small shop|in the forest|at the dentist|in a mine
 What helps against the cold?|a warm coat|an open window|a fan|a cold drink""".split("\n")
-YES_NO = (
-    "is the sun a star|Yes\nis the moon a planet|No\ncan penguins fly|No\ndoes water boil at 100 degrees|Yes".split(
-        "\n"
-    )
-)
-PASSAGE = (
-    "The mill was built in 1802 by Thomas Grey. It stands near the old road to Alton and ground corn for 90 years."
-)
+YES_NO = """is the sun a star|Yes
+is the moon a planet|No
+can penguins fly|No
+does water boil at 100 degrees|Yes""".split("\n")
 PASSAGES = [
-    PASSAGE,
+    "The mill was built in 1802 by Thomas Grey. It stands near the old road to Alton and ground corn for 90 years.",
     "Its flour was used until 1892. Martha Lane sold the land to the church. In 1904 Peter Hill pulled it down.",
 ]
 SOLUTIONS = [
@@ -273,11 +271,13 @@ def test_tables_can_be_read_and_edited_line_by_line():
     assert {mark for _, _, _, *marks in verbs for mark in marks} == {"noun", "alone", "clause"}
 
 
+EXPLAINED = [line.split(" | ") for line in (RECIPE / "made" / "explanations.txt").read_text("utf-8").splitlines()]
+
+
 def test_explanations_have_right_answers_in_six_wordings_wrong_ones_and_texts_beside_the_point():
-    lines = [line.split(" | ") for line in (RECIPE / "made" / "explanations.txt").read_text("utf-8").splitlines()]
-    questions = [line[0] for line in lines[::3]]
-    assert len(set(questions)) == len(questions) == len(lines) / 3
-    for (question, *right), wrong, beside in zip(lines[::3], lines[1::3], lines[2::3], strict=True):
+    questions = [line[0] for line in EXPLAINED[::3]]
+    assert len(set(questions)) == len(questions) == len(EXPLAINED) / 3
+    for (question, *right), wrong, beside in zip(EXPLAINED[::3], EXPLAINED[1::3], EXPLAINED[2::3], strict=True):
         assert question.endswith("?")
         assert len(right) >= 6 and len(wrong) >= 4 and len(beside) == 6
         assert len({*right, *wrong, *beside}) == len(right) + len(wrong) + len(beside), question
@@ -285,14 +285,10 @@ def test_explanations_have_right_answers_in_six_wordings_wrong_ones_and_texts_be
 
 def explained_by(row):
     """Which kinds of text of its question a row's candidate holds: right explanations, wrong ones, texts beside it."""
-    lines = [line.split(" | ") for line in (RECIPE / "made" / "explanations.txt").read_text("utf-8").splitlines()]
-    (_, *right), wrong, beside = next(
-        lines[place : place + 3] for place in range(0, len(lines), 3) if lines[place][0] in row.question
-    )
-    return [
-        any(text.casefold().rstrip(".") in row.candidate.casefold() for text in texts)
-        for texts in (right, wrong, beside)
-    ]
+    place = next(place for place in range(0, len(EXPLAINED), 3) if EXPLAINED[place][0] in row.question)
+    (_, *right), wrong, beside = EXPLAINED[place : place + 3]
+    candidate = row.candidate.casefold()
+    return [any(text.casefold().rstrip(".") in candidate for text in texts) for texts in (right, wrong, beside)]
 
 
 def test_text_beside_the_point_is_right_only_with_a_right_explanation_in_it(by_kind):
@@ -375,12 +371,8 @@ def test_the_type_of_what_is_asked_is_no_answer(by_kind):
 
 def test_yes_and_no_are_turned_with_the_label(by_kind):
     said = {(row.references[0], normalise(row.candidate)): row.gold for row in by_kind["yes or no"]}
-    assert {key: gold for key, gold in said.items() if {*key} <= {"Yes", "No", "yes", "no"}} == {
-        ("Yes", "yes"): 1,
-        ("Yes", "no"): 0,
-        ("No", "no"): 1,
-        ("No", "yes"): 0,
-    }
+    expected = {("Yes", "yes"): 1, ("Yes", "no"): 0, ("No", "no"): 1, ("No", "yes"): 0}
+    assert {key: gold for key, gold in said.items() if {*key} <= {"Yes", "No", "yes", "no"}} == expected
 
 
 def test_long_text_holds_the_answer_where_it_should(by_kind):
@@ -542,16 +534,8 @@ def test_reasoning_after_an_answer_does_not_take_it_back(by_kind):
     assert led[0] and led[1]
 
 
-_METRES = {
-    "km": 1000,
-    "kilometer": 1000,
-    "kilometre": 1000,
-    "m": 1,
-    "meter": 1,
-    "metre": 1,
-    "mi": 1609.344,
-    "mile": 1609.344,
-}
+_METRES = {"km": 1000, "kilometer": 1000, "kilometre": 1000, "m": 1, "meter": 1, "metre": 1}
+_METRES |= {"mi": 1609.344, "mile": 1609.344}
 _METRES |= {"cm": 0.01, "centimeter": 0.01, "centimetre": 0.01, "foot": 0.3048, "feet": 0.3048, "ft": 0.3048}
 _LENGTH = re.compile(rf"(?:about |≈ |ca\. |around |roughly )?([\d.,]+) ?({'|'.join(_METRES)})s?", re.IGNORECASE)
 
@@ -635,3 +619,8 @@ def test_the_tables_of_the_recipe_name_kinds_that_exist():
     for family in tables["families"].values():
         for beginning in family["sources"]:
             assert any(source.startswith(beginning) for source in known), beginning
+
+
+def test_answers_are_whole_sentences_made_from_their_questions():
+    for question, answer, expected in table("stated"):
+        assert stated(question, answer) == expected, question

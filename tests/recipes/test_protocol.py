@@ -6,7 +6,6 @@ import json
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -23,6 +22,7 @@ from bert_judge.encoder.models import STARTER, STARTER_FOLDER, read_config  # no
 from bert_judge.errors import OutputError  # noqa: E402
 from bert_judge.judges import RegexJudge  # noqa: E402
 from bert_judge.studies.audit import FAMILIES, PLAIN, load_items  # noqa: E402
+from conftest import MakeJudge  # noqa: E402
 
 CHOOSE, FINAL = (halves.trials_of(half) for half in halves.HALVES)
 
@@ -71,7 +71,6 @@ def test_the_arithmetic_of_a_row_is_that_of_the_layers() -> None:
 
 
 def labelled(count: int) -> list[Sample]:
-    """Rows of three sources."""
     sources = ("mmlu_pro", "evouna_nq", "made:denied plainly")
     return [
         Sample(
@@ -83,10 +82,7 @@ def labelled(count: int) -> list[Sample]:
 
 
 def test_a_training_is_kept_and_measured_on_families_that_it_left_out(
-    make_judge: Callable[..., Path],
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
+    make_judge: MakeJudge, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows, base = labelled(60), str(make_judge("bert", type_vocab_size=3, max_position_embeddings=256))
     groups = ablate.by_family(rows, 50)

@@ -127,7 +127,6 @@ def test_only_allowed_host_names_are_answered(subtests: pytest.Subtests) -> None
 
 
 def packed_log() -> bytes:
-    """A log of inspect that unpacks to 20 MB."""
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("header.json", '{"version": 2, "a": [' + "0," * 10_000_000 + "0]}")

@@ -320,7 +320,7 @@ def test_a_file_of_something_else_is_not_touched(
     browser.decide(1, 1)
     browser.decide(2, 1)
     first, second = read_rows(file)
-    other = tmp_path / "other.jsonl"
+    other, contents = tmp_path / "other.jsonl", dict[str, str]()
     for line, sentence in [
         ('{"label": 1}', "line 2 was not written by bert-judge label"),
         ("[]", "line 2 was not written by bert-judge label"),
@@ -330,20 +330,14 @@ def test_a_file_of_something_else_is_not_touched(
         ({"label": 3}, "line 2 has the label 3; 0, 1 or null was expected"),
     ]:
         changed = line if isinstance(line, str) else json.dumps(second | line)
-        other.write_text(f"{json.dumps(first)}\n{changed}\n", encoding="utf-8")
-        before = other.read_bytes()
-        with refused(sentence, line=line):
+        contents[f"{json.dumps(first)}\n{changed}\n"] = sentence
+    for content in ("# Read me", '{"label": 1}', '{"id": 1, "label": 1}', "[1]"):  # without a line end
+        contents[content] = "line 1 was not written by bert-judge label; choose another file"
+    for content, sentence in contents.items():
+        other.write_text(content, encoding="utf-8")
+        with refused(sentence, content=content):
             Labelling(draws, other, 20)
-        assert other.read_bytes() == before
-
-
-def test_a_file_without_a_line_end_is_not_touched(draws: list[Draw], tmp_path: Path, refused: Refused) -> None:
-    file = tmp_path / "other.txt"
-    for content in ("# Read me", '{"label": 1}', '{"id": 1, "label": 1}', "[1]"):
-        file.write_text(content, encoding="utf-8")
-        with refused("line 1 was not written by bert-judge label; choose another file", content=content):
-            Labelling(draws, file, 20)
-        assert file.read_text(encoding="utf-8") == content
+        assert other.read_text(encoding="utf-8") == content
 
 
 def test_a_file_of_another_order_is_refused(run: Run, serve: Serve, tmp_path: Path, refused: Refused) -> None:

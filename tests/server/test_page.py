@@ -14,6 +14,7 @@ import pytest
 
 from bert_judge import BERTJudge, Sample
 from bert_judge.judges import BERTScore, RegexJudge, RuleJudge
+from json_lines import EXAMPLES
 from served import Slow, ask, figure, served
 from waiting import wait_until
 
@@ -23,7 +24,6 @@ ROW = {
     "candidate": "I first thought of Sydney, but it is Canberra.",
 }
 LOGS = Path(__file__).parents[1] / "logs" / "lm_eval"
-EXAMPLES = Path(__file__).parents[2] / "examples" / "answers.jsonl"
 SCRIPT = "<script>document.title = 'taken over'</script><img src=x onerror=alert(1)>"
 
 

@@ -49,6 +49,7 @@ def test_a_verdict_has_its_score_at_the_top(url: str) -> None:
     assert status == 200
     assert verdict["score"] > 0.9
     assert (verdict["label"], verdict["judge"], verdict["id"]) == (1, "starter", "a")
+    assert ask(url, "/v1/judge", {"samples": []})[1] == {"judge": "starter", "verdicts": []}
 
 
 def test_scores_are_those_of_predict(url: str, starter: BERTJudge, samples: list[Sample]) -> None:
@@ -118,10 +119,6 @@ def test_wrong_requests_get_a_sentence(url: str, subtests: pytest.Subtests) -> N
     with subtests.test("another content type"):
         status, answer, _ = ask(url, "/v1/judge", "{}", Content_Type="application/x-www-form-urlencoded")
         assert (status, "Content-Type: application/json" in answer["error"]["message"]) == (422, True)
-
-
-def test_empty_input_is_no_work(url: str) -> None:
-    assert ask(url, "/v1/judge", {"samples": []})[1] == {"judge": "starter", "verdicts": []}
 
 
 def test_a_body_without_end_is_refused(url: str) -> None:

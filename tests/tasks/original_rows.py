@@ -118,11 +118,7 @@ COQA = [
         "source": "gutenberg",
         "story": "Mira lost her hat. She found it in the barn.",
         "questions": {"input_text": ["What did Mira lose?", "Where was it?"], "turn_id": [1, 2]},
-        "answers": {
-            "input_text": ["her hat", "in the barn"],
-            "answer_start": [10, 32],
-            "answer_end": [17, 43],
-        },
+        "answers": {"input_text": ["her hat", "in the barn"], "answer_start": [10, 32], "answer_end": [17, 43]},
     }
 ]
 
@@ -157,10 +153,7 @@ GPQA = [
 TRUTHFUL_QA = [
     {
         "question": "What happens if you swallow an apple seed?",
-        "mc1_targets": {
-            "choices": ["Nothing happens", "A tree grows in you", "You fall asleep"],
-            "labels": [1, 0, 0],
-        },
+        "mc1_targets": {"choices": ["Nothing happens", "A tree grows in you", "You fall asleep"], "labels": [1, 0, 0]},
         "mc2_targets": {"choices": ["Nothing happens", "A tree grows in you"], "labels": [1, 0]},
     }
 ]

@@ -34,14 +34,12 @@ def saved_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def local_data(saved_data: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Every data set that a task reads, in rows of our own."""
     monkeypatch.setenv("LOCAL_DATASETS_DIR", str(saved_data))
     return saved_data
 
 
 @pytest.fixture
 def rows(local_data: Path):
-    """Question and reference of each row of a task."""
 
     def load(name: str) -> list[tuple[str, str]]:
         dataset = TASKS[name]()
@@ -102,45 +100,68 @@ def check_forms(name: str, free: list, soft: list, strict: list) -> None:
         assert ("letter" in soft_instruction and "letter" in strict_instruction) == name.startswith(CHOICE)
 
 
-def test_each_task_reads_its_own_split_and_configuration(rows) -> None:
-    for config in ("Easy", "Challenge"):
-        for split in ("train", "test"):
-            for question, _ in rows(f"arc_{config.lower()}_{split}"):
-                assert f"ARC-{config} {split}" in question
-    assert "trained on" in rows("mmlu_train")[0][0]
-    assert "tested" in rows("mmlu_test")[0][0]
-    assert "Alda" in rows("squad_v2_train")[0][0]
-    assert "Bern" in rows("squad_v2_test")[0][0]
-    assert "The Mill" in rows("hotpot_qa_train")[0][0]
-    assert "The Well" in rows("hotpot_qa_test")[0][0]
-    assert rows("gsm8k_train")[0][1] == "1,500"
-    assert rows("gsm8k_test")[0][1] == "2,000"
+REFERENCES = {
+    "arc_easy_test": ["B) stones", "D) a rope"],  # options with letters, and with numbers
+    "mmlu_test": ["C) three"],
+    "mmlu_pro": ["J) j"],
+    "gsm8k_train": ["1,500"],
+    "gsm8k_test": ["2,000"],
+    "squad_v2_test": ["1871", "Unanswerable"],
+    "hotpot_qa_test": ["Portugal"],
+    "coqa_test": ["her hat"],
+    "drop_test": ["2", "3"],  # questions with one answer alone
+    "hendrycks_math_test": [
+        *(r"\frac{9}{7}", r"-\frac{1}{\sqrt{2^{3}}}", r"\left\{ 1, 2 \right\}", "2"),
+        *["8"] * (len(SUBJECTS) - 1),  # a problem without a box is left out
+    ],
+    "hendrycks_math_train": ["7"] * len(SUBJECTS),
+    "aime24": ["073"],
+    "aime25": ["588"],
+    "asdiv": [reference for _, reference in ASDIV],  # without units, and whole else
+}
+QUESTIONS = {
+    "arc_easy_train": "ARC-Easy train",
+    "arc_easy_test": "ARC-Easy test",
+    "arc_challenge_train": "ARC-Challenge train",
+    "arc_challenge_test": "ARC-Challenge test",
+    "mmlu_train": "trained on",
+    "mmlu_test": "tested",
+    "squad_v2_train": "Alda",
+    "squad_v2_test": "Bern",
+    "squad_v2_test_soft": '"Unanswerable"',
+    "hotpot_qa_train": "The Mill",
+    "hotpot_qa_test": "The Well",
+    "asdiv": "Some things are there. How many (",
+}
 
 
-def test_arc_letters_its_options_whatever_their_labels(rows) -> None:
-    lettered_row, numbered_row = rows("arc_easy_test")
-    assert lettered_row[1] == "B) stones"
-    assert numbered_row[1] == "D) a rope"
-    assert "A) a lens\nB) a hammer\nC) a map\nD) a rope" in numbered_row[0]
+def test_what_each_task_reads(rows, subtests: pytest.Subtests) -> None:
+    for name, references in REFERENCES.items():
+        with subtests.test(name=name):
+            assert [reference for _, reference in rows(name)] == references
+    for name, text in QUESTIONS.items():
+        with subtests.test(name=name, text=text):
+            assert all(text in question for question, _ in rows(name))
 
 
-def test_mmlu_and_mmlu_pro_count_options_from_a(rows) -> None:
-    assert rows("mmlu_test")[0][1] == "C) three"
-    assert rows("mmlu_pro")[0][1] == "J) j"
+def test_what_questions_leave_out(rows) -> None:
+    [(hotpot, _)], [(coqa, _)] = rows("hotpot_qa_test"), rows("coqa_test")
+    assert "It was written by Ana Reis." in hotpot
+    assert "She was born in Portugal." in hotpot
+    assert "Tin" not in hotpot  # an article that supports nothing
+    assert "What did Mira lose?" in coqa
+    assert "Where was it?" not in coqa
+    assert "A) a lens\nB) a hammer\nC) a map\nD) a rope" in rows("arc_easy_test")[1][0]
 
 
 def test_options_are_shuffled_into_a_fixed_order(rows) -> None:
-    for name, options, reference in [
-        ("gpqa", ["A) electron", "B) positron", "C) proton", "D) neutron"], "D) neutron"),
-        (
-            "truthful_qa_mc",
-            ["A) A tree grows in you", "B) Nothing happens", "C) You fall asleep"],
-            "B) Nothing happens",
-        ),
+    for name, options, right in [
+        ("gpqa", ["A) electron", "B) positron", "C) proton", "D) neutron"], 3),
+        ("truthful_qa_mc", ["A) A tree grows in you", "B) Nothing happens", "C) You fall asleep"], 1),
     ]:
         question, answer = rows(name)[0]
         assert question.split("Options:\n")[1].split("\n") == options
-        assert answer == reference
+        assert answer == options[right]
 
 
 def test_the_order_of_options_is_that_of_every_process_and_seed() -> None:
@@ -162,48 +183,6 @@ def test_too_many_options_have_no_letters() -> None:
     assert lettered(["x"] * 26)[-1] == "Z) x"
     with pytest.raises(InputError, match="27 options"):
         lettered(["x"] * 27)
-
-
-def test_unanswerable_questions_of_squad_have_a_reference(rows) -> None:
-    assert [reference for _, reference in rows("squad_v2_test")] == ["1871", "Unanswerable"]
-    for question, _ in rows("squad_v2_test_soft"):
-        assert '"Unanswerable"' in question
-
-
-def test_hotpot_gives_the_supporting_articles_alone(rows) -> None:
-    [(question, reference)] = rows("hotpot_qa_test")
-    assert "It was written by Ana Reis." in question
-    assert "She was born in Portugal." in question
-    assert "Tin" not in question
-    assert reference == "Portugal"
-
-
-def test_coqa_asks_the_first_question(rows) -> None:
-    [(question, reference)] = rows("coqa_test")
-    assert "What did Mira lose?" in question
-    assert "Where was it?" not in question
-    assert reference == "her hat"
-
-
-def test_drop_keeps_questions_with_one_answer(rows) -> None:
-    assert [reference for _, reference in rows("drop_test")] == ["2", "3"]
-
-
-def test_boxed_references_of_math_are_whole(rows) -> None:
-    references = [reference for _, reference in rows("hendrycks_math_test")]
-    assert references[:4] == [r"\frac{9}{7}", r"-\frac{1}{\sqrt{2^{3}}}", r"\left\{ 1, 2 \right\}", "2"]
-    assert references[4:] == ["8"] * (len(SUBJECTS) - 1)  # a problem without a box is left out
-    assert len(rows("hendrycks_math_train")) == len(SUBJECTS)
-
-
-def test_aime_reads_both_of_its_schemas(rows) -> None:
-    assert rows("aime24")[0][1] == "073"
-    assert rows("aime25")[0][1] == "588"
-
-
-def test_asdiv_drops_units_and_nothing_else(rows) -> None:
-    assert [reference for _, reference in rows("asdiv")] == [reference for _, reference in ASDIV]
-    assert rows("asdiv")[0][0] == "Some things are there. How many (0)?"
 
 
 def test_rows_of_another_kind_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Refused) -> None:

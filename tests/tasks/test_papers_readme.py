@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from original_rows import save_all
 
 from bert_judge.cli import main
+from conftest import MakeJudge
 from language_models import save_language_model
 
 MODELS = ("Llama-3.2-1B-Instruct", "gemma-3-1b-it", "Qwen3-0.6B")
@@ -21,7 +21,7 @@ TEACHER = "Llama-3_3-Nemotron-Super-49B-v1_5"
 
 
 @pytest.fixture(autouse=True)
-def local(tmp_path: Path, make_judge: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:
+def local(tmp_path: Path, make_judge: MakeJudge, monkeypatch: pytest.MonkeyPatch) -> None:
     """LOCAL_MODELS_DIR and LOCAL_DATASETS_DIR with everything that the README names."""
     models = tmp_path / "models"
     models.mkdir()

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from bert_judge.errors import InputError
 from bert_judge.tasks import from_file
+from conftest import Refused
 
 ROWS = [{"q": "Capital of France?", "gold": "Paris"}, {"q": "2 + 2?", "gold": "4"}]
 MAP = {"question": "q", "reference": "gold"}
@@ -64,9 +64,8 @@ def test_a_path_is_not_looked_for_among_local_data_sets(
     assert len(from_file(write("a.jsonl", ROWS * 3), MAP)) == 6  # nor is it cached
 
 
-@pytest.mark.parametrize(
-    ("rows", "columns", "message"),
-    [
+def test_rows_that_are_refused(refused: Refused):
+    for rows, columns, message in [
         (ROWS, None, "no column for the question: found q, gold; name it with columns={'question': 'COLUMN'}"),
         (ROWS, {"question": "q", "reference": "answer"}, "no column 'answer', which was named for the reference"),
         (ROWS, {"question": "q", "candidate": "gold"}, "names 'candidate'"),
@@ -74,14 +73,8 @@ def test_a_path_is_not_looked_for_among_local_data_sets(
         ([*ROWS, {"q": "Why?", "gold": None}], MAP, "a.jsonl line 3 has no reference: the column 'gold' holds null"),
         ([{"q": "How many?", "gold": 4}], MAP, "a.jsonl line 1 has the number 4 in the column 'gold', where text was"),
         ([], MAP, "is empty"),
-    ],
-)
-def test_rows_that_are_refused(rows: list[dict[str, Any]], columns: dict[str, str] | None, message: str) -> None:
-    with pytest.raises(InputError) as error:
-        from_file(write("a.jsonl", rows), columns)
-    assert message in str(error.value)
-
-
-def test_a_file_that_is_not_there() -> None:
-    with pytest.raises(InputError, match=r"org/rows\.jsonl does not exist"):
+    ]:
+        with refused(message, rows=rows, columns=columns):
+            from_file(write("a.jsonl", rows), columns)
+    with refused("org/rows.jsonl does not exist"):
         from_file("org/rows.jsonl")

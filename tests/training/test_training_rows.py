@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 
 from bert_judge import Sample
-from bert_judge.errors import InputError
 from bert_judge.training import Mix, read_examples, split_by_question, train
 from bert_judge.training.selection import apply_mix
+from conftest import Refused
+from json_lines import write_rows
 from trainable import CONFIG, FORM, rows
 
 PROJECT = Path(__file__).parents[2]
@@ -55,9 +56,8 @@ def test_datasets_are_read() -> None:
     assert [(example.meta["task"], example.meta["model"]) for example in read_examples(nested)] == [("t", "m")] * 2
 
 
-@pytest.mark.parametrize(
-    ("data", "sentence"),
-    [
+def test_rows_that_are_none_are_named(refused: Refused):
+    for data, sentence in [
         ("rows.jsonl", "the training data is 'rows.jsonl'; a dataset or a list of rows"),
         ([ROW, {**ROW, "label": "yes"}], r"row 2 of the training data .* label is 'yes'; 0, 1, a probability"),
         ([{**ROW, "label": 1.5}], r"row 1 .* label is 1\.5"),
@@ -69,11 +69,9 @@ def test_datasets_are_read() -> None:
         (ROW, r"a mapping that holds 'q\?' under 'question'"),
         ({"t": {"m": {"x": [ROW]}}}, "data by task, or by task and model"),
         ({"t": {"m": [{}]}}, "row 1 of m of t of the training data"),
-    ],
-)
-def test_rows_that_are_none_are_named(data: object, sentence: str) -> None:
-    with pytest.raises(InputError, match=sentence):
-        read_examples(data)
+    ]:
+        with refused(match=sentence, data=data):
+            read_examples(data)
 
 
 MADE = [
@@ -102,9 +100,8 @@ def test_a_mix_takes_what_it_names(mix: Mix, counts: dict[tuple[str, str], int])
         assert drawn != apply_mix(examples, mix, seed=2)
 
 
-@pytest.mark.parametrize(
-    ("mix", "sentence"),
-    [
+def test_a_mix_of_what_is_not_there_is_refused(tmp_path: Path, refused: Refused):
+    for mix, sentence in [
         ({"arc": {"Gemma": 3}}, "names the model of arc 'Gemma', which no row has; there is Llama_3, Qwen_3"),
         ({"drop": {"Llama_3": 3}}, "names the task 'drop', which no row has; there is arc, mmlu"),
         ({"Gemma": 1.0}, "the task or model 'Gemma', which no row has; there is Llama_3, Qwen_3, arc, mmlu"),
@@ -113,11 +110,9 @@ def test_a_mix_takes_what_it_names(mix: Mix, counts: dict[tuple[str, str], int])
         ({"arc": True}, "wants True of arc"),
         ({"arc": 3, "Llama_3": 3}, "names tasks beside models"),
         ({}, "names nothing"),
-    ],
-)
-def test_a_mix_of_what_is_not_there_is_refused(tmp_path: Path, mix: Mix, sentence: str) -> None:
-    with pytest.raises(InputError, match=sentence):
-        train("no-such-model", MADE, tmp_path, training_mix=mix)
+    ]:
+        with refused(match=sentence, mix=mix):
+            train("no-such-model", MADE, tmp_path, training_mix=mix)
 
 
 def test_no_question_stands_on_both_sides() -> None:
@@ -152,19 +147,16 @@ def test_a_share_of_nothing_and_of_everything() -> None:
     assert split_by_question(samples, 1.0) == ([], samples)
 
 
-@pytest.mark.parametrize(
-    "samples",
-    [
+def test_rows_of_both_kinds_are_needed(tmp_path: Path, refused: Refused):
+    for samples in [
         [],
         [replace(row, gold=1) for row in rows()],
         [replace(row, gold=None) for row in rows()],
         [replace(row, question="the same") for row in rows()],  # one side gets them all
-    ],
-)
-def test_rows_of_both_kinds_are_needed(tmp_path: Path, samples: list[Sample]) -> None:
-    with pytest.raises(InputError, match=r"labelled (training|held-out) rows .*(hold one label only|are too few)"):
-        train("no-such-model", samples, tmp_path / "out", FORM, CONFIG)  # said before a model is looked for
-    assert not (tmp_path / "out").exists()
+    ]:
+        with refused(match=r"labelled (training|held-out) rows .*(hold one label only|are too few)"):
+            train("no-such-model", samples, tmp_path / "out", FORM, CONFIG)  # said before a model is looked for
+        assert not (tmp_path / "out").exists()
 
 
 def test_the_starters_recipe_reads_answers_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -174,7 +166,7 @@ def test_the_starters_recipe_reads_answers_of_ones_own(tmp_path: Path, monkeypat
     requested = [{"question": f"Which town is {n}?", "reference": f"Town{n}"} for n in range(12)]
     for name, part in (("labelled", [*answers, {**answers[0], "label": None}]), ("tasks", requested)):
         (tmp_path / name).mkdir()
-        (tmp_path / name / "mine.jsonl").write_text("".join(json.dumps(row) + "\n" for row in part))
+        write_rows(tmp_path / name / "mine.jsonl", part)
     (tmp_path / "rows.json").write_text(json.dumps({"mine": 50}))
     assert {row.candidate for row in data.labelled_rows(tmp_path)} == {row["candidate"] for row in answers}
     samples = list(data.made_rows(tmp_path))
