@@ -75,7 +75,7 @@ def main() -> None:
     if args.model is None and half == "both":
         left_out = args.left_out.read_text(encoding="utf-8").strip() if args.left_out else "(not measured)"
         card = (HERE / "card.md").read_text(encoding="utf-8")
-        text = card.format(signature=judge.signature, left_out=left_out, **parts)
+        text = card.format(signature=judge.info.signature, left_out=left_out, **parts)
         (STARTER_FOLDER / "README.md").write_text(text, encoding="utf-8")
 
 
