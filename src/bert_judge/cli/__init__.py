@@ -28,7 +28,7 @@ GROUPS = {
     },
     "see what came out": {
         "show": "print rows of a result: those judged incorrect, and why",
-        "report": "show results as a page, or give them to other tools: inspect, every_eval_ever, the Hub, datasets",
+        "report": "show results as a page, or give them to other tools: inspect, every_eval_ever, datasets",
         "compare": "compare saved results: two models, or two judges",
     },
     "trust it": {
