@@ -44,9 +44,9 @@ def find_folder(parent: Path, name: str) -> Path:
 
     The paper's package leaves a `-` in some names: `Math-Verify`, and `k-1` of a model that samples.
     """
-    ours = parent / model_folder(name)
-    alike = (folder for folder in sorted(parent.glob("*/")) if model_folder(folder.name) == ours.name)
-    return ours if ours.is_dir() else next(alike, ours)
+    folder_name = parent / model_folder(name)
+    alike = (folder for folder in sorted(parent.glob("*/")) if model_folder(folder.name) == folder_name.name)
+    return folder_name if folder_name.is_dir() else next(alike, folder_name)
 
 
 def scores_folder(directory: Path, task: str, model: str, judge: str, variant: str) -> Path:

@@ -75,9 +75,9 @@ def build_output_model_name(
     metric: str | None = None,
 ) -> str:
     """A model's name in paths with its suffixes: reasoning, sampling, instruction, metric."""
-    given = locals()
-    names = [field.name for field in fields(Sampling) if given.get(field.name) is not None]
-    sampling = Sampling(**{name: given[name] for name in names})
+    arguments = locals()
+    names = [field.name for field in fields(Sampling) if arguments.get(field.name) is not None]
+    sampling = Sampling(**{name: arguments[name] for name in names})
     more = [name for name in (instruction_type, metric) if name and name != "soft"]
     return "_".join([model_name + settings_suffix(sampling, enable_thinking or None), *more])
 
@@ -97,10 +97,10 @@ def resolve_torch_dtype(dtype: str | torch.dtype) -> str | torch.dtype:
     """The type of PyTorch with a name; "auto" stays. Raises InputError for another name."""
     import torch
 
-    found = getattr(torch, dtype, None) if isinstance(dtype, str) else dtype
-    if dtype != "auto" and not isinstance(found, torch.dtype):
+    resolved = getattr(torch, dtype, None) if isinstance(dtype, str) else dtype
+    if dtype != "auto" and not isinstance(resolved, torch.dtype):
         raise InputError(f"dtype is {dtype!r}; 'auto' or a type of PyTorch such as 'bfloat16' was expected.")
-    return "auto" if dtype == "auto" else found  # type: ignore[return-value]
+    return "auto" if dtype == "auto" else resolved  # type: ignore[return-value]
 
 
 def load_hf_generator(path: str, trust_remote_code: bool = False, dtype: str | torch.dtype = "bfloat16") -> Any:

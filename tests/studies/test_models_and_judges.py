@@ -19,7 +19,7 @@ from bert_judge.results.runs import Run
 from bert_judge.studies.agree import agree, disagreement_records
 from bert_judge.studies.compare import ACCURACY, HUMAN_LABELS, MEAN_SCORE, compare_models, differing, rankings
 from bert_judge.studies.pairing import run_names
-from bert_judge.studies.table import DIFFERENT, Part, VerdictTable, comparison_table, tabulate
+from bert_judge.studies.table import DIFFERENT, PlacedRun, VerdictTable, comparison_table, tabulate
 from conftest import Refused
 
 QUICK = BootstrapSettings(resamples=200)
@@ -36,14 +36,14 @@ def rows(answer: str, labels: Iterable[int | None], golds: Iterable[int | None] 
     return [row(i, answer, label, gold) for i, (label, gold) in enumerate(zip(given, people, strict=True))]
 
 
-def entry(model: str, labels: Iterable[int | None], judge: str = "judge") -> Part:
+def entry(model: str, labels: Iterable[int | None], judge: str = "judge") -> PlacedRun:
     return made(judge, judge, model, rows(model, labels))
 
 
-def made(judge: str, kind: str, model: str, given: list[Row]) -> Part:
+def made(judge: str, kind: str, model: str, given: list[Row]) -> PlacedRun:
     scale: Scale = "score" if kind in ("BERTScore", "RegexJudge") else "probability"
     record = {"identity": {"signature": {"name": kind, "settings": {}}, "input_sha256": model}, "scale": scale}
-    return Part(judge, model, Run(Path(f"{judge}-{model}"), given, record))
+    return PlacedRun(judge, model, Run(Path(f"{judge}-{model}"), given, record))
 
 
 def run(folder: str, given: list[Row], judge: str = "J", sha256: str | None = None, **settings: str) -> Run:
@@ -163,7 +163,7 @@ def test_a_column_names_the_models():
 
 def test_runs_that_can_not_be_compared(refused: Refused):
     for runs, column, message in [
-        ([run("a", rows("a", [1]))], None, "a single run was given; .*--by COLUMN"),
+        ([run("a", rows("a", [1]))], None, "a single run was given; .*by='COLUMN'"),
         ([run("a", rows("a", [1])), run("./a", rows("a", [1]))], None, "given twice"),
         ([run("a", rows("a", [1]))], "model", "no row has a column 'model'"),
         ([run("a", [row(1, "a", 1, meta={"model": "m"})])], "model", "holds a single model, m"),
@@ -241,7 +241,7 @@ def test_repeated_questions_are_one_draw():
 
 
 def test_scores_without_labels_are_compared_by_their_mean():
-    def similar(name: str, shift: float) -> Part:
+    def similar(name: str, shift: float) -> PlacedRun:
         given = [row(i, name, None, score=0.5 + 0.01 * (i * 7 % 13) + shift * (1 + i % 3)) for i in range(50)]
         return made("j", "BERTScore", name, given)
 
@@ -254,7 +254,7 @@ def test_scores_without_labels_are_compared_by_their_mean():
 
 
 def test_people_are_one_more_judge_and_rankings_are_compared():
-    def models(judge: str, labels: dict[str, list[int]], golds: dict[str, list[int]]) -> list[Part]:
+    def models(judge: str, labels: dict[str, list[int]], golds: dict[str, list[int]]) -> list[PlacedRun]:
         return [made(judge, judge, name, rows(name, labels[name], golds[name])) for name in labels]
 
     golds = {"a": [1, 1, 1, 1], "b": [1, 1, 1, 0], "c": [1, 0, 0, 0]}
@@ -311,7 +311,7 @@ def test_the_differing_answers_are_written_by_question():
     json.dumps(record)
 
 
-def judged(name: str, labels: Iterable[int | None], golds: Iterable[int | None] | None = None) -> Part:
+def judged(name: str, labels: Iterable[int | None], golds: Iterable[int | None] | None = None) -> PlacedRun:
     return made(name, name, "", rows("a", labels, golds))
 
 

@@ -18,7 +18,7 @@ from bert_judge.results.runs import Run
 from bert_judge.studies.evaluate import Evaluation, EvaluationSettings, evaluate, labelled_part
 from bert_judge.studies.labels import read_labels, relabelled
 from bert_judge.studies.slices import MOST_LEVELS, is_small, slices
-from bert_judge.studies.table import Part, VerdictTable, collect, tabulate
+from bert_judge.studies.table import PlacedRun, VerdictTable, collect, tabulate
 from bert_judge.studies.teacher import teacher_in_column, teacher_of_run
 from conftest import Refused
 from json_lines import write_rows
@@ -61,7 +61,7 @@ def saying(rows: Sequence[Row], name: str = "judge", scale: Scale = "probability
 
 
 def side_by_side(*runs: Run) -> VerdictTable:
-    return tabulate([Part(run.name, "", run) for run in runs])
+    return tabulate([PlacedRun(run.name, "", run) for run in runs])
 
 
 def found_of(*runs: Run, settings: EvaluationSettings = SETTINGS, **more) -> Evaluation:

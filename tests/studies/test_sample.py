@@ -47,7 +47,7 @@ def test_whole_questions_are_drawn_and_the_same_of_every_result(results: Path) -
 
 def test_commands_say_what_was_drawn(results: Path, command: Command, complaint: Callable[..., str]) -> None:
     drawn = len(load_run("a", 600).rows)
-    said = f"{drawn:,} of the 3,000 rows of a were drawn, whole questions at random (--sample)."
+    said = f"{drawn:,} of the 3,000 rows of a were drawn, whole questions at random."
     for words in ("compare a b", "evaluate a --output_dir e", "report a -o r.html"):
         status, out, _ = command(*words.split(), "--sample", 600)
         assert status == 0

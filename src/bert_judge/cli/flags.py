@@ -145,7 +145,8 @@ def as_flags(message: str, of: str = "") -> str:
     """
     message = _COLUMNS.sub(_as_map, message)
     message = _SETTING.sub(lambda setting: " ".join(filter(None, (f"--{setting[1]}", setting[2], of))), message)
-    return _SWITCH.sub(r"--\1", message)
+    message = _SWITCH.sub(r"--\1", message)
+    return _CHOICE.sub(r"--\1 \2", message)
 
 
 _COLUMNS = re.compile(r"\bcolumns=\{(.*?)\}")
@@ -153,6 +154,7 @@ _SETTING = re.compile(
     r"""\b(skip_bad_rows|numbers_as_text|input_format|reference_separator)=(?:True|('[^']*'|"[^"]*"))"""
 )
 _SWITCH = re.compile(r"\b([a-z_]+)=True\b")
+_CHOICE = re.compile(r"\b(by|what|model|dataset|task|input|name)='([\w/…-]+)'")
 
 
 def _as_map(match: re.Match[str]) -> str:

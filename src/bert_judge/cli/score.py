@@ -41,7 +41,7 @@ from bert_judge.results import HARNESS_FILES, REPORT, RUN, SCORES, Identity, Res
 from bert_judge.studies.compare import compare_models, rankings
 from bert_judge.studies.pairing import question_of
 from bert_judge.studies.score import open_result
-from bert_judge.studies.table import Part, tabulate
+from bert_judge.studies.table import PlacedRun, tabulate
 
 _MODEL_COLUMNS = frozenset(("model", "candidate_model"))
 _OF_A_MODEL = re.compile(
@@ -260,7 +260,7 @@ def _say_several(
 
 def _comparison(jobs: Sequence[_Job], results: Mapping[str, ResultFolder], load: Load) -> str:
     """The models against each other, by each judge."""
-    table = tabulate([Part(job.judge, job.candidates, load(results[job.name])) for job in jobs])
+    table = tabulate([PlacedRun(job.judge, job.candidates, load(results[job.name])) for job in jobs])
     models = compare_models(table)
     return comparison_document(Comparison(models, rankings(models), None, ()), "", every_pair=False).text()
 

@@ -28,7 +28,7 @@ class BERTScore(Judge):
     def __init__(
         self,
         model_path: Annotated[
-            str | None, "'starter', a folder, or a name on the Hub (default: the one for --lang, else 'starter')"
+            str | None, "'starter', a folder, or a name on the Hub (default: the one for lang, else 'starter')"
         ] = None,
         trust_remote_code: Annotated[bool, "run the model's own code if transformers lacks its architecture"] = False,
         dtype: Annotated[str, "auto (the fastest native one), float32 (exact), bfloat16 or float16"] = "auto",

@@ -130,12 +130,12 @@ class RemoteJudge(Judge):
         if longest > self._most_text:
             raise InputError(
                 f"a row has a text of {longest:,} characters, and {self.server} takes up to {self._most_text:,}; "
-                "shorten it, or raise --max_text of the server."
+                "shorten it, or raise max_text of the server."
             )
         if (count := characters_read(sample)) > self._most_row:
             raise InputError(
                 f"a row has {count:,} characters to read, with the candidate again for each reference, and "
-                f"{self.server} takes up to {self._most_row:,}; shorten it, or raise --max_row of the server."
+                f"{self.server} takes up to {self._most_row:,}; shorten it, or raise max_row of the server."
             )
         return sample
 

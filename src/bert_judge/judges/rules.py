@@ -101,7 +101,7 @@ class RuleJudge(Judge):
         self._rules = [Rule(kind, kind, value, case_sensitive) for kind, value in flags.items()]
         self._rules += read_rules(Path(rules)) if rules else []
         if not self._rules:
-            raise InputError("RuleJudge was given no rule; give one as a flag, like --max_words 50, or --rules FILE.")
+            raise InputError("RuleJudge was given no rule; give one, like max_words=50, or a file of rules.")
         names = [rule.name for rule in self._rules]
         for rule in self._rules:
             if names.count(rule.name) > 1:

@@ -68,8 +68,8 @@ def open_result(
     """
     if isinstance(rows, Source) and judge.info.reads_references and "reference" not in rows.columns:
         raise InputError(
-            f"{judge.info.name} compares candidates with references, and those of {rows.path} are not read "
-            "(--map reference=); name their column, or use a judge that reads none."
+            f"{judge.info.name} compares candidates with references, and those of {rows.path} are not read; "
+            "name their column, or use a judge that reads none."
         )
     fitted = judge.fitted(rows)
     identity = Identity(fitted.info.signature, rows.sha256, options)

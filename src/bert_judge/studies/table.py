@@ -103,8 +103,8 @@ class VerdictTable:
     def disagree(self) -> Truths:
         """The answers to which judges give different labels."""
         labels = np.stack([judge.labels for judge in self.judges])
-        found: Truths = (labels == 1).any(axis=0) & (labels == 0).any(axis=0)
-        return found
+        mixed: Truths = (labels == 1).any(axis=0) & (labels == 0).any(axis=0)
+        return mixed
 
     @cached_property
     def facets(self) -> Sequence[Facet]:
@@ -115,14 +115,14 @@ class VerdictTable:
         """The table of the answers at these places."""
         chosen = np.asarray(list(places), np.int64)
         rows, models = ([every[place] for place in chosen.tolist()] for every in (self.rows, self.models))
-        found = replace(self, rows=rows, models=models, judges=[judge.part(chosen) for judge in self.judges])
+        table = replace(self, rows=rows, models=models, judges=[judge.part(chosen) for judge in self.judges])
         if "clusters" in self.__dict__:  # the key of a question takes long to find: once for all parts
-            found.__dict__["clusters"] = self.clusters[chosen]
-        return found
+            table.__dict__["clusters"] = self.clusters[chosen]
+        return table
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PlacedRun:
     """The place of a run in a table: the column of its judge, and the set of answers (a model's) that it judged."""
 
     judge: str
@@ -143,12 +143,12 @@ def collect(runs: Sequence[Run], labels: Labels | None = None, names: Sequence[s
     firsts = list(dict.fromkeys(columns))
     if names is None:
         alone = 1 < len(firsts) == len(runs)
-        kinds = dict(zip(firsts, judge_kinds([runs[columns.index(each)].signature for each in firsts]), strict=True))
-        names = run_names(runs) if alone else [kinds[each] for each in columns]
-    titles = dict(zip(firsts, distinct([names[columns.index(each)] for each in firsts]), strict=True))
+        kinds = dict(zip(firsts, judge_kinds([runs[columns.index(key)].signature for key in firsts]), strict=True))
+        names = run_names(runs) if alone else [kinds[key] for key in columns]
+    titles = dict(zip(firsts, distinct([names[columns.index(key)] for key in firsts]), strict=True))
     sets = [str(number) for number in answer_sets(runs)]
     parts = zip(columns, sets, runs, strict=True)
-    return tabulate([Part(titles[column], number, run) for column, number, run in parts], labels)
+    return tabulate([PlacedRun(titles[column], number, run) for column, number, run in parts], labels)
 
 
 def comparison_table(
@@ -165,35 +165,35 @@ def comparison_table(
         return _by_column(collect(runs, names=names), by)
     if len(runs) < 2:
         raise InputError(
-            "a single run was given; give two or more, or the column that names the models in it (--by COLUMN)."
+            "a single run was given; give two or more, or the column that names the models in it (by='COLUMN')."
         )
     sets = answer_sets(runs) if what is None else list(range(len(runs))) if what == "models" else [0] * len(runs)
     if len(set(sets)) == 1:
-        table = tabulate([Part(name, "", run) for name, run in zip(names, runs, strict=True)])
+        table = tabulate([PlacedRun(name, "", run) for name, run in zip(names, runs, strict=True)])
         return replace(table, notes=[*table.notes, *([] if what else _parts(table))])
     signatures = [run.signature for run in runs]
     if len(set(zip(sets, signatures, strict=True))) < len(runs):
         raise InputError(
-            f"of {', '.join(names)}, two are of the same judge on the same answers; give one of them, or --what models "
+            f"of {', '.join(names)}, two are of the same judge on the same answers; give one of them, or what='models' "
             "if they are two models'."
         )
     different = list(dict.fromkeys(signatures))
     if len(different) == len(runs):
         judges = [DIFFERENT] * len(runs)
         difference = signatures[0].difference(signatures[1])
-        said = f"the runs were judged by different judges ({names[0]} by {difference}): differences between them are "
-        notes = [f"{said}not only the models'."]
+        note = f"the runs were judged by different judges ({names[0]} by {difference}): differences between them are "
+        notes = [f"{note}not only the models'."]
     else:
-        titles = dict(zip(different, distinct([each.name for each in different]), strict=True))
-        judges = [titles[each] for each in signatures]
+        titles = dict(zip(different, distinct([key.name for key in different]), strict=True))
+        judges = [titles[key] for key in signatures]
         alone = [name for name, signature in zip(names, signatures, strict=True) if signatures.count(signature) == 1]
         notes = [f"{name} has a judge of its own, so its model is compared with no other." for name in alone]
     models = _model_names(sets, names)
-    table = tabulate([Part(*each) for each in zip(judges, models, runs, strict=True)])
+    table = tabulate([PlacedRun(*key) for key in zip(judges, models, runs, strict=True)])
     return replace(table, notes=[*notes, *table.notes])
 
 
-def tabulate(parts: Sequence[Part], labels: Labels | None = None) -> VerdictTable:
+def tabulate(parts: Sequence[PlacedRun], labels: Labels | None = None) -> VerdictTable:
     """The table of runs whose judges and models are known. Of an answer that a column has twice the first counts.
 
     Raises InputError where there is no row, and for labels that belong to none.
@@ -202,19 +202,23 @@ def tabulate(parts: Sequence[Part], labels: Labels | None = None) -> VerdictTabl
         folders = ", ".join(str(part.run.folder) for part in parts)
         raise InputError(f"{folders}: no row was judged; one or more was expected.")
     runs = described([part.run for part in parts])
-    found = [[(part.model, *name) for name in own] for part, own in zip(parts, row_names(runs), strict=True)]
-    places = {name: place for place, name in enumerate(dict.fromkeys(chain.from_iterable(found)))}
+    names_of_rows = [
+        [(part.model, *name) for name in of_run] for part, of_run in zip(parts, row_names(runs), strict=True)
+    ]
+    places = {name: place for place, name in enumerate(dict.fromkeys(chain.from_iterable(names_of_rows)))}
     rows: list[Row | None] = [None] * len(places)
-    for names, run in zip(found, runs, strict=True):
+    for names, run in zip(names_of_rows, runs, strict=True):
         for name, row in zip(names, run.rows, strict=True):
             first = rows[places[name]]
             rows[places[name]] = row if first is None else _joined(first, row)
     merged = [row for row in rows if row is not None]
-    judges, notes = [], [each for part in parts if (each := _left_out(part.run))]
+    judges, notes = [], [note for part in parts if (note := _left_out(part.run))]
     for judge in dict.fromkeys(part.judge for part in parts):
         verdicts: list[Row | None] = [None] * len(places)
         holders: dict[int, Run] = {}
-        mine = [(run, names) for part, run, names in zip(parts, runs, found, strict=True) if part.judge == judge]
+        mine = [
+            (run, names) for part, run, names in zip(parts, runs, names_of_rows, strict=True) if part.judge == judge
+        ]
         for run, names in mine:
             before = Counter(str(holders[place].folder) for name in names if (place := places[name]) in holders)
             notes += [
@@ -227,8 +231,8 @@ def tabulate(parts: Sequence[Part], labels: Labels | None = None) -> VerdictTabl
                     holders[places[name]], verdicts[places[name]] = run, row
         judges.append(JudgeColumn.of(judge, [run for run, _ in mine], verdicts))
     models = [model for model, *_ in places]
-    given = labels.where if labels else "the input" if any(row.gold is not None for row in merged) else None
-    return VerdictTable(list(relabelled(merged, labels)) if labels else merged, judges, models, given, notes)
+    labels_from = labels.where if labels else "the input" if any(row.gold is not None for row in merged) else None
+    return VerdictTable(list(relabelled(merged, labels)) if labels else merged, judges, models, labels_from, notes)
 
 
 def _left_out(run: Run) -> str:
@@ -236,7 +240,7 @@ def _left_out(run: Run) -> str:
     if not run.left:
         return ""
     total = len(run.rows) + run.left
-    return f"{len(run.rows):,} of the {total:,} rows of {run.folder} were drawn, whole questions at random (--sample)."
+    return f"{len(run.rows):,} of the {total:,} rows of {run.folder} were drawn, whole questions at random."
 
 
 def _joined(first: Row, other: Row) -> Row:
@@ -252,32 +256,32 @@ def _joined(first: Row, other: Row) -> Row:
 def _by_column(table: VerdictTable, column: str) -> VerdictTable:
     """The table with the models that a column names; rows without one are left out, with a note."""
     check_columns(table.rows, [column])
-    given = [row.meta.get(column) for row in table.rows]
+    models = [row.meta.get(column) for row in table.rows]
     notes = list(table.notes)
     for judge in table.judges:
-        own = [place for place, there in enumerate(judge.judged) if there]
-        models = {str(given[place]) for place in own} - {"None"}
-        if len(models) < 2:
-            one = next(iter(models), "none")
+        judged_places = [place for place, there in enumerate(judge.judged) if there]
+        of_judge = {str(models[place]) for place in judged_places} - {"None"}
+        if len(of_judge) < 2:
+            one = next(iter(of_judge), "none")
             raise InputError(
                 f"the column {column} of {judge.name} holds a single model, {one}; two or more were expected."
             )
-        if table.rows[own[0]].candidate is None:
+        if table.rows[judged_places[0]].candidate is None:
             raise InputError(
-                f"{judge.name} has no texts, so answers to one question can't be told apart; run score without "
-                "--no_texts, or give a run for each model."
+                f"{judge.name} has no texts, so answers to one question can't be told apart; judge "
+                "again with texts, or give a run for each model."
             )
-        if left := sum(given[place] is None for place in own):
+        if left := sum(models[place] is None for place in judged_places):
             notes.append(f"{left:,} rows of {judge.name} have no {column} and are left out.")
-    named = table.part(place for place, model in enumerate(given) if model is not None)
-    return replace(named, models=[str(model) for model in given if model is not None], notes=notes)
+    named = table.part(place for place, model in enumerate(models) if model is not None)
+    return replace(named, models=[str(model) for model in models if model is not None], notes=notes)
 
 
 def _parts(table: VerdictTable) -> list[str]:
     """A sentence for each run that is only a part of another one of the same judge."""
     return [
         f"all {part.judged.sum():,} answers of {part.name} are in {whole.name}, too, by the same judge: they are taken "
-        "as the same answers, not as another model's (--what models does that)."
+        "as the same answers, not as another model's (what='models' does that)."
         for part, whole in permutations(table.judges, 2)
         if part.signature == whole.signature
         and (whole.judged >= part.judged).all()
@@ -287,10 +291,10 @@ def _parts(table: VerdictTable) -> list[str]:
 
 def _model_names(sets: Sequence[int], names: Sequence[str]) -> list[str]:
     """The name of each run's model: what the names of its runs begin with, where that is its alone."""
-    members = {each: [name for name, of in zip(names, sets, strict=True) if of == each] for each in sets}
+    members = {number: [name for name, of in zip(names, sets, strict=True) if of == number] for number in sets}
     titles = {
-        each: commonprefix(own).rstrip("/_-. ")  # noqa: RUF071  (letters are meant, not folders)
-        for each, own in members.items()
+        number: commonprefix(run_names).rstrip("/_-. ")  # noqa: RUF071  (letters are meant, not folders)
+        for number, run_names in members.items()
     }
     plain = all(titles.values()) and len(set(titles.values())) == len(titles)
-    return [titles[each] if plain else members[each][0] for each in sets]
+    return [titles[number] if plain else members[number][0] for number in sets]
