@@ -226,7 +226,7 @@ def _rates(audit: Audit, known: Collection[str]) -> dict[str, tuple[str, str]]:
 def accepted_of(audit: Audit) -> tuple[int, int]:
     """How many trials of attacks a judge accepts, and how many there are."""
     attacks = [family for family in audit.families if family.kind == "attack"]
-    return sum(sum(family.failed_patterns.values()) for family in attacks), sum(family.trials for family in attacks)
+    return sum(sum(family.failed_patterns.values()) for family in attacks), sum(family.rate.n for family in attacks)
 
 
 def _share(rate: float, whole: int) -> str:

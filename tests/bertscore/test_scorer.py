@@ -240,6 +240,7 @@ def test_the_interface_is_that_of_bert_score() -> None:
 
 def test_what_score_gives(make_scorer: Callable[..., BERTScorer], capsys: pytest.CaptureFixture[str]) -> None:
     scorer = make_scorer("roberta")
+    capsys.readouterr()
     cands, refs = ["Paris", "It is Paris", "London"], ["London", ["Paris", "It was Paris"], ("London",)]
     scores = scorer.score(cands, refs)
     assert all(isinstance(part, torch.Tensor) and part.dtype == torch.float32 for part in scores)

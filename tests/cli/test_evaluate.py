@@ -173,7 +173,7 @@ def test_a_folder_of_labelled_files_is_one_input(run):
 def test_judges_have_short_names():
     Path("mine.yaml").write_text("judge_type: RegexJudge\nmetric: token_f1\npattern: none\nthreshold: 8e-1\n")
     mine = JudgeSpec.of("mine.yaml")
-    settings = mine.make().signature.settings
+    settings = mine.make().info.signature.settings
     assert mine.name == "mine" and settings["variant"] == "token_f1-none" and settings["threshold"] == "0.8"
     assert JudgeSpec.of({"judge-type": "RegexJudge", "metric": "EM"}).name == "RegexJudge"
     specs = read_judges(["starter", "containment", "RegexJudge", "starter", "test_evaluate:Own"])

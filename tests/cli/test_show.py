@@ -127,7 +127,7 @@ def test_doctor_says_whether_int8_pays(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests
 ) -> None:
     for capabilities, sentence in [
-        ({"avx512_vnni": True}, "pays here: an int8 starter judged 289 rows/s where float32 judged 144"),
+        ({"avx512_vnni": True}, "pays here: the starter in int8 judged 289 rows/s where float32 judged 144"),
         ({"avx2": True}, "does not pay here: without VNNI or AMX"),
         ({"avx512_vnni": True, "avx512_bf16": True}, "is for processors without fast bfloat16; this one has it"),
     ]:
@@ -135,7 +135,7 @@ def test_doctor_says_whether_int8_pays(
             monkeypatch.setattr("torch.cpu.get_capabilities", lambda capabilities=capabilities: capabilities)
             monkeypatch.setattr("bert_judge.encoder.devices.hides_amx", lambda: False)
             assert main(["doctor"]) == 0
-            assert f"bert-judge quantize {sentence}" in capsys.readouterr().out
+            assert f"an int8 judge {sentence}" in capsys.readouterr().out
 
 
 def test_doctor(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -82,7 +82,7 @@ def test_without_references(encoder: Path, tmp_path: Path) -> None:
     judge = BERTJudge(str(encoder))
     with pytest.raises(InputError, match="60 rows have no reference, but the judge would read one"):
         judge.fit(rows, tmp_path / "with", **SHORT, config=CONFIG)
-    with pytest.raises(InputError, match="neither question nor reference"):
+    with pytest.raises(InputError, match="without question and reference"):
         judge.fit(rows, tmp_path / "nothing", False, include_reference=False, **SHORT, config=CONFIG)
     trained = judge.fit(rows, tmp_path / "without", include_reference=False, **SHORT, config=CONFIG)
     assert JudgeConfig.load(tmp_path / "without").form.forms == ("qc",)

@@ -133,7 +133,7 @@ def test_a_busy_server_is_asked_again(url: str) -> None:
         assert remote.predict(None, texts, ["r"] * len(texts)) == [len(text) for text in texts]
 
 
-MODEL = {"id": "m", "variant": "m", "scale": "probability", "threshold": 0.5, "reads_references": True}
+MODEL = {"id": "m", "name": "m", "scale": "probability", "threshold": 0.5, "reads_references": True}
 MODEL |= {"paid": False, "signature": {"name": "M", "settings": {}}}
 LISTED = Answer(body=json.dumps({"data": [MODEL], "limits": {"max_rows": 2, "max_text": 100}}))
 VERDICT = Answer(body=json.dumps({"judge": "m", "verdicts": [{"score": 0.5, "label": 1}]}))

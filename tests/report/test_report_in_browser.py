@@ -47,7 +47,7 @@ def _verdict(i: int, of: int) -> Verdict:
     score = (i * 37 * of % 1000) / 1000
     cut = {"candidate": 12} if i % 40 == 1 else {}
     outside = "in German" if i % 60 == 2 else None
-    return Verdict(score, int(score >= 0.5), None, 0, cut, {"logit": score - 0.5}, outside)
+    return Verdict(score, int(score >= 0.5), None, 0, cut, {"logit": score - 0.5}, outside=outside)
 
 
 @pytest.fixture(scope="module")

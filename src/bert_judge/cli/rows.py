@@ -11,7 +11,7 @@ from pathlib import Path
 
 from bert_judge.records import Row
 from bert_judge.report.reasons import because, pieces, shared
-from bert_judge.results.runs import Run
+from bert_judge.results.runs import Run, read_explanations
 from bert_judge.studies.harness import harness_scores
 from bert_judge.wording import SAID, not_judged
 
@@ -67,11 +67,12 @@ def row_lines(row: Row, clipped: int | None = CLIPPED) -> Iterator[str]:
 
 
 def first_explained(run: Run) -> str:
-    """The first rows of a result that were explained, and how to see all; nothing where there are none."""
-    explained = [row for row in run.rows if row.why]
-    if not explained:
-        return where_explained(run.folder) if run.left else ""
-    shown = ["\n".join(row_lines(row)) for row in explained[:_FIRST]]
+    """The rows that were explained first, and how to see all; nothing where there are none."""
+    explained = list(read_explanations(run.folder))
+    if run.left or not explained:
+        return where_explained(run.folder) if explained else ""
+    rows = list(run.rows)
+    shown = ["\n".join(row_lines(rows[number])) for number in explained[:_FIRST]]
     return "\n\n".join([*shown, LEGEND, *([where_explained(run.folder)] if len(explained) > len(shown) else [])])
 
 
