@@ -129,7 +129,7 @@ FILTERS: dict[str, tuple[dict[str, str | bool], Callable[[int, VerdictTable], bo
     ),
     "no label": ({"f-gold": "no label"}, lambda row, table: row % 5 == 0),
     "scores": ({"f-low": "0.25", "f-high": "0.75"}, lambda row, table: 0.25 <= (_is(row, table).score or -1) <= 0.75),
-    "truncated": ({"f-cut": True}, lambda row, table: bool(_is(row, table).truncated)),
+    "truncated": ({"f-cut": True}, lambda row, table: bool(_is(row, table).verdict.truncated)),
     "outside": ({"f-outside": True}, lambda row, table: row % 60 == 2),
     "judges disagree": (
         {"f-differ": True},
