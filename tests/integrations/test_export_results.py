@@ -91,7 +91,7 @@ def test_what_records_refuse(command: Command, complaint: Callable[..., str]) ->
     score = ("score", "answers.jsonl", "--quiet", "--output_dir")
     assert command(*score, "out", "--judge", "containment")[0] == 0
     records = ("--to", "every_eval_ever")
-    assert "does not say whose answers it has; name the model, as in model='NAME'" in complaint(
+    assert "does not say whose answers it has; name the model, as in --model NAME" in complaint(
         "report", "out", *records
     )
     assert command(*score, "bare", "--judge", "containment", "--no_texts")[0] == 0
