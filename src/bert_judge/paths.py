@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from bert_judge.records import Sampling
+if TYPE_CHECKING:
+    from bert_judge.generators.replies import Sampling
 
 
 def model_folder(model: str, suffix: str = "") -> str:

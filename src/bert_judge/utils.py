@@ -12,9 +12,9 @@ from bert_judge.encoder.devices import choose_device, fastest_dtype
 from bert_judge.encoder.models import find_model, load_config, load_hf_encoder, load_language_model
 from bert_judge.errors import InputError, import_extra
 from bert_judge.generators.paper import load_hf_tokenizer
+from bert_judge.generators.replies import Sampling
 from bert_judge.inputs.datasets import find_dataset, get_dataset_config_names, load_dataset, load_dataset_dict
 from bert_judge.paths import format_number, model_folder, settings_suffix
-from bert_judge.records import Sampling
 from bert_judge.results import read_list
 from bert_judge.tasks import TaskFunction, discover
 

@@ -9,7 +9,7 @@ import pytest
 
 from bert_judge.errors import InputError, MissingExtraError
 from bert_judge.generators import BaseGenerator, GeneratorOptions, HFGenerator, vLLMGenerator
-from bert_judge.records import Sampling
+from bert_judge.generators.replies import Sampling
 from bert_judge.utils import (
     build_output_model_name,
     discover_task_functions,

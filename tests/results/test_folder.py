@@ -194,7 +194,7 @@ def test_a_folder_that_can_not_be_one_is_told_early(tmp_path: Path, monkeypatch:
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), {1, 2}])
 def test_a_verdict_that_is_no_json_is_told_and_the_rest_stays(tmp_path: Path, value: object):
     rows = [*ROWS[:2], {"id": "odd", "score": value, "label": None}]
-    with pytest.raises(OutputError, match="the verdict of row odd can't be written"):
+    with pytest.raises(OutputError, match=r"^the verdict of row odd can't be written"):
         begin(tmp_path, rows)
     assert ResultFolder(tmp_path, OURS).rows_done == 2
 
@@ -225,9 +225,9 @@ def test_the_folder_is_held_until_the_result_is_whole(tmp_path: Path):
     first, second = ResultFolder(tmp_path, OURS), ResultFolder(tmp_path, OURS)
     with first.writing():
         append(first, ROWS[2:])
-        with pytest.raises(OutputError, match=r"another run.* is writing"), second.writing():
+        with pytest.raises(OutputError, match=r"^another run.* is writing"), second.writing():
             pass
         first.finish({})
-    with pytest.raises(OutputError, match=r"another run.* is writing"), second.writing():
+    with pytest.raises(OutputError, match=r"^another run.* is writing"), second.writing():
         pass  # what it saw when it was made is gone
     assert list(ResultFolder(tmp_path, OURS).records()) == ROWS

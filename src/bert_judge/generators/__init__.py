@@ -7,8 +7,8 @@ from bert_judge.generators.base import BackendGenerator, Generator, GeneratorOpt
 from bert_judge.generators.hf import HFGenerator
 from bert_judge.generators.openai import OpenAIGenerator
 from bert_judge.generators.paper import BaseGenerator
+from bert_judge.generators.replies import Sampling
 from bert_judge.generators.vllm import VLLMGenerator
-from bert_judge.records import Sampling
 
 __all__ = [
     "GENERATORS",

@@ -10,8 +10,9 @@ from itertools import islice
 from typing import Annotated, Any, ClassVar
 
 from bert_judge.errors import InputError, ModelError
+from bert_judge.generators.replies import Reply, Sampling, TokenChoice
 from bert_judge.reading import THINK_TOKEN
-from bert_judge.records import Reply, Sampling, Signature, TokenChoice
+from bert_judge.records import Signature
 from bert_judge.results.store import Entries, Entry, key_of
 
 Arrived = Callable[[int, Reply], None]

@@ -19,7 +19,7 @@ from bert_judge.generators.local import (
     in_halves,
     load_chat_tokenizer,
 )
-from bert_judge.records import Reply
+from bert_judge.generators.replies import Reply
 
 if TYPE_CHECKING:
     import torch

@@ -15,8 +15,8 @@ from bert_judge.encoder.devices import is_out_of_memory
 from bert_judge.encoder.models import hash_files
 from bert_judge.errors import ModelError, first_line
 from bert_judge.generators.base import Arrived, BackendGenerator, GeneratorOptions
+from bert_judge.generators.replies import Reply, TokenChoice
 from bert_judge.reading import opening_token
-from bert_judge.records import Reply, TokenChoice
 
 _PLACE = "\ue000prompt\ue000"  # stands for the prompt; in private characters, which no template contains
 _BLANK = " "

@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 from bert_judge.errors import InputError, ModelError, import_extra
 from bert_judge.generators.base import ALTERNATIVES, Arrived, BackendGenerator, GeneratorOptions
 from bert_judge.generators.endpoints import Client, Endpoint, FailedRequestError, Pace, Response
+from bert_judge.generators.replies import Reply, Sampling, TokenChoice
 from bert_judge.reading import opening_token
-from bert_judge.records import Reply, Sampling, TokenChoice
 
 _HOSTED: Final = "https://api.openai.com/v1"
 _HOPELESS = {401: "is OPENAI_API_KEY right?", 404: "are the address and the model's name right?"}

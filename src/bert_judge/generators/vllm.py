@@ -14,7 +14,7 @@ from bert_judge.encoder.models import find_model
 from bert_judge.errors import ModelError, first_line, import_extra
 from bert_judge.generators.base import ALTERNATIVES
 from bert_judge.generators.local import ChatFormat, EncodedPrompt, LocalGenerator, content_hash
-from bert_judge.records import Reply
+from bert_judge.generators.replies import Reply
 
 
 class VLLMGenerator(LocalGenerator):

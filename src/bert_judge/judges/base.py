@@ -10,7 +10,8 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from bert_judge.errors import InputError
-from bert_judge.records import Explanation, JudgeInfo, Reply, Sample, Verdict
+from bert_judge.generators.replies import Reply
+from bert_judge.records import Explanation, JudgeInfo, Sample, Verdict
 
 if TYPE_CHECKING:
     from bert_judge.inputs import ColumnMap

@@ -12,6 +12,7 @@ from typing import Annotated, Literal, get_type_hints
 
 from bert_judge.errors import InputError
 from bert_judge.generators import GeneratorOptions, KeptGenerator, make_generator
+from bert_judge.generators.replies import Reply, Sampling, TokenChoice
 from bert_judge.judges.base import WHOLE_CANDIDATE, Costs, Judge, make_samples, windows_of
 from bert_judge.judges.llm_prompt import (
     ENDINGS,
@@ -24,7 +25,7 @@ from bert_judge.judges.llm_prompt import (
     make_prompt,
 )
 from bert_judge.reading import ANSWER_VERSION, THINK_TOKEN, find_answer, match, split_trace
-from bert_judge.records import JudgeInfo, Reply, Sample, Sampling, Signature, TokenChoice, Verdict, __version__
+from bert_judge.records import JudgeInfo, Sample, Signature, Verdict, __version__
 from bert_judge.results.store import open_store
 
 _WINDOW = 1024  # rows that are held

@@ -15,7 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from bert_judge.errors import InputError, OutputError
+from bert_judge.errors import BertJudgeError, InputError, OutputError
 from bert_judge.records import Signature, versions
 from bert_judge.results.files import (
     BAD_ROWS,
@@ -151,9 +151,9 @@ class ResultFolder:
 
         Of lines all that is written stays if the run stops, of a part nothing. Raises OutputError.
         """
-        chosen, new = set(rows), iter(records)
-        earlier = enumerate(self._verdicts.earlier(number))
-        for row, record in earlier:
+        chosen = rows if isinstance(rows, range) else set(rows)  # a set of all rows would grow with the result
+        new = iter(records)
+        for row, record in enumerate(self._verdicts.earlier(number)):
             if row not in chosen:
                 self._add(record)
             elif (judged := next(new, None)) is not None:
@@ -315,9 +315,11 @@ class ResultFolder:
 
     @contextmanager
     def _writes(self) -> Iterator[None]:
-        """Turn an error of writing into one that says what is kept, and what to do."""
+        """Turn an error of the file system into one that says what is kept, and what to do; ours say it already."""
         try:
             yield
+        except BertJudgeError:  # an OutputError is an OSError, too
+            raise
         except OSError as error:
             kept = "what was judged so far stays there; " if self.rows_done or self._has_begun() else ""
             raise OutputError(
