@@ -62,13 +62,16 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=10.0, help="beside the hostile clients (default: 10)")
     parser.add_argument("--alone", type=float, default=30.0, help="seconds alone, before that (default: 30)")
     parser.add_argument("--only", nargs="*", default=[], help="hostile clients with one of these words in their names")
+    parser.add_argument(
+        "--row_seconds", type=float, default=0.6, help="as of `serve`; more on a busy machine (default: 0.6)"
+    )
     parser.add_argument("--hostile", metavar="URL", help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.hostile:
         be_hostile(args.hostile, args.only)
         return 0
     print(f"machine: {os.cpu_count()} cores, {processor()}")
-    with tempfile.TemporaryDirectory() as folder, serving(Path(folder)) as (server, url):
+    with tempfile.TemporaryDirectory() as folder, serving(Path(folder), args.row_seconds) as (server, url):
         honest_for(url, 3.0)
         idle = memory(server.pid)
         alone = honest_for(url, args.alone)
@@ -103,12 +106,12 @@ def main() -> int:
 
 
 @contextmanager
-def serving(folder: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
+def serving(folder: Path, row_seconds: float) -> Iterator[tuple[subprocess.Popen[str], str]]:
     for name, text in JUDGES.items():
         (folder / name).write_text(text)
     judges = ",".join(["starter", *JUDGES, "BERTScore"])
     command = [sys.executable, "-m", "bert_judge.cli", "serve", "--port", "0", "--quiet", "--judge", judges]
-    command += ["--drain_seconds", str(DRAIN)]
+    command += ["--drain_seconds", str(DRAIN), "--row_seconds", str(row_seconds)]
     process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     try:
         assert process.stdout
