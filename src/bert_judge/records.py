@@ -159,7 +159,7 @@ class Verdict:
     A field that is added here is written to every file, read back, and part of the server's answers: `record`, the
     parquet columns and the server's schema are made from these fields. Score and label are both `None` where the judge
     could not decide; such rows are counted and shown, never taken as incorrect. A row that `failed` is judged again by
-    the next run; a score that is `outside` is less reliable.
+    the next run; a score that is `out_of_scope` is less reliable.
     """
 
     score: Annotated[
@@ -173,7 +173,7 @@ class Verdict:
     )
     details: Annotated[Mapping[str, Any], "figures of this judge alone"] = field(default_factory=_empty, hash=False)
     failed: Annotated[bool, "the judge itself failed on this row: its endpoint gave no reply, say"] = False
-    outside: Annotated[str | None, "why the row is out of scope for the judge: 'in German', say"] = None
+    out_of_scope: Annotated[str | None, "why the row is out of scope for the judge: 'in German', say"] = None
     left_out: Annotated[
         Mapping[str, int],
         "characters that are not part of the answer: reasoning, run-on text, remarks, the solution before a value",

@@ -63,15 +63,15 @@ def interval(estimate: Estimate | None, shown: Callable[[float | None], str] = p
     return f"{shown(estimate.value)} [{low}, {high}]"
 
 
-def rows_outside(reasons: Mapping[str, int]) -> str:
-    """Rows outside: `3, beyond what the judge knows: 2 in German, 1 in Han script`; `-` for none."""
+def rows_out_of_scope(reasons: Mapping[str, int]) -> str:
+    """`3: 2 in German, 1 in Han script`; `-` for none."""
     if not reasons:
         return "-"
     ranked = sorted(reasons.items(), key=lambda item: -item[1])
     counts = [f"{rows:,} {reason}" for reason, rows in ranked[:MOST_REASONS]]
     others = sum(rows for _, rows in ranked[MOST_REASONS:])
     counts += [f"{others:,} for other reasons"] if others else []
-    return f"{sum(reasons.values()):,}, beyond what the judge knows: {', '.join(counts)}"
+    return f"{sum(reasons.values()):,}: {', '.join(counts)}"
 
 
 def not_judged(left_out: Mapping[str, int]) -> str:

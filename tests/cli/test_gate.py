@@ -43,7 +43,7 @@ def test_limits_that_are_met_and_missed(command: Command):
 def test_other_limits(command: Command, subtests: pytest.Subtests):
     out, scores = made("out", 8, 2), made("scores", 8, 2, scale="score")
     for folder, limits, status in [
-        (out, ["--max_truncated", 0, "--max_outside", 0], 0),
+        (out, ["--max_truncated", 0, "--max_out_of_scope", 0], 0),
         (scores, ["--min_score", 0.74], 0),
         (scores, ["--min_score", 0.75], 4),
         (made("all", 0, 0, 5), ["--min_accuracy", 0], 4),

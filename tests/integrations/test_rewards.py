@@ -162,7 +162,7 @@ def test_undecided_is_none_and_counted():
         ASKED, ["What?", "12345"], reference=["a", "b"], log_metric=logged.__setitem__, trainer_state=None
     )
     assert rewards == [None, 0.5]
-    assert logged == {"right/undecided": 0.5, "right/truncated": 0.0, "right/outside": 0.0}
+    assert logged == {"right/undecided": 0.5, "right/truncated": 0.0, "right/out_of_scope": 0.0}
 
 
 def test_clipping(subtests: pytest.Subtests):

@@ -44,7 +44,7 @@ def test_verdicts_are_those_of_the_served_judge(url: str, starter: BERTJudge, sa
     assert [each.label for each in found] == [each.label for each in own]
     assert [each.score for each in found] == pytest.approx([each.score for each in own], abs=5e-3)
     assert [each.truncated for each in found] == [each.truncated for each in own]
-    assert [each.outside for each in found] == [each.outside for each in own]
+    assert [each.out_of_scope for each in found] == [each.out_of_scope for each in own]
     assert found[0].details.keys() == own[0].details.keys()
     assert remote.info.signature == starter.info.signature
     assert (remote.info.scale, remote.info.threshold) == ("probability", 0.5)

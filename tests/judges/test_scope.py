@@ -26,15 +26,15 @@ GERMAN = "Die Stadt liegt an der Elbe, und sie ist nach Berlin die größte von 
 def test_languages_are_told_by_letters_and_words_of_grammar(subtests: pytest.Subtests) -> None:
     for expected, text in table("outside")["languages"]:
         with subtests.test(text=text):
-            assert ENGLISH.outside(Sample(text, ("42",))) == expected
-            assert ENGLISH.outside(Sample("42", (text,))) == expected
-            assert ENGLISH.outside(Sample("42", ("42",), text)) == expected
+            assert ENGLISH.reason(Sample(text, ("42",))) == expected
+            assert ENGLISH.reason(Sample("42", (text,))) == expected
+            assert ENGLISH.reason(Sample("42", ("42",), text)) == expected
 
 
 def test_names_numbers_formulas_and_code_are_in_no_other_language(subtests: pytest.Subtests) -> None:
     for text in table("outside")["inside"]:
         with subtests.test(text=text):
-            assert ENGLISH.outside(Sample(text, (text or "42",), text)) is None
+            assert ENGLISH.reason(Sample(text, (text or "42",), text)) is None
 
 
 def test_any_of_the_languages_may_be_the_judges(subtests: pytest.Subtests) -> None:
@@ -43,10 +43,10 @@ def test_any_of_the_languages_may_be_the_judges(subtests: pytest.Subtests) -> No
         name = expected.removeprefix("in ")
         with subtests.test(text=text):
             if name in codes:
-                assert Scope(("en", codes[name])).outside(Sample(text, ("42",))) is None
-                assert Scope(("ru",)).outside(Sample(text, ("42",))) == "in Latin script"
+                assert Scope(("en", codes[name])).reason(Sample(text, ("42",))) is None
+                assert Scope(("ru",)).reason(Sample(text, ("42",))) == "in Latin script"
     for text, *codes in [("Столица — Париж.", "ru"), ("東京の人口", "ja"), ("42, x = 5", "ru"), ("水", "zh", "en")]:
-        assert Scope(tuple(codes)).outside(Sample(text, ("42",))) is None
+        assert Scope(tuple(codes)).reason(Sample(text, ("42",))) is None
 
 
 def test_one_reference_that_the_judge_knows_is_enough(subtests: pytest.Subtests) -> None:
@@ -60,9 +60,9 @@ def test_one_reference_that_the_judge_knows_is_enough(subtests: pytest.Subtests)
         ("yes", ["word " * 151, "a " * 200], long),
     ]:
         with subtests.test(candidate=candidate, references=references):
-            assert ENGLISH.outside(Sample(candidate, tuple(references))) == expected
-    assert Scope(("en",)).outside(Sample("yes", ("word " * 151,))) is None
-    assert Scope(reference_words=150).outside(Sample(GERMAN, ("42",))) is None
+            assert ENGLISH.reason(Sample(candidate, tuple(references))) == expected
+    assert Scope(("en",)).reason(Sample("yes", ("word " * 151,))) is None
+    assert Scope(reference_words=150).reason(Sample(GERMAN, ("42",))) is None
 
 
 def test_a_scope_that_nobody_can_check_is_refused(refused: Refused) -> None:
@@ -75,7 +75,7 @@ def test_a_scope_that_nobody_can_check_is_refused(refused: Refused) -> None:
 def test_the_starter_says_which_rows_it_does_not_know(starter: BERTJudge) -> None:
     rows = [Sample(GERMAN, ("Hamburg",)), Sample("Hamburg", ("Hamburg",)), Sample("Hamburg", ("Hamburg " * 200,))]
     verdicts = list(starter.assess(rows))
-    assert [verdict.outside for verdict in verdicts] == ["in German", None, "with a reference of over 150 words"]
+    assert [verdict.out_of_scope for verdict in verdicts] == ["in German", None, "with a reference of over 150 words"]
     assert all(verdict.score is not None for verdict in verdicts)
 
 
@@ -84,12 +84,12 @@ def test_a_scope_changes_no_score_and_no_signature(make_judge: MakeJudge, tmp_pa
     JudgeConfig().save(folder)
     silent = BERTJudge(str(folder))
     before, signature = list(silent.assess(rows)), silent.info.signature
-    assert before[0].outside is None
+    assert before[0].out_of_scope is None
     JudgeConfig(scope=ENGLISH).save(folder)
     assert JudgeConfig.load(folder).scope == ENGLISH
     after = BERTJudge(str(folder))
     assert after.info.signature == signature
-    assert list(after.assess(rows)) == [replace(before[0], outside="in German")]
+    assert list(after.assess(rows)) == [replace(before[0], out_of_scope="in German")]
 
 
 def test_the_starter_s_signature_does_not_know_its_scope(tmp_path: Path, starter: BERTJudge) -> None:
@@ -103,15 +103,15 @@ def test_the_starter_s_signature_does_not_know_its_scope(tmp_path: Path, starter
 def test_rows_outside_are_counted_with_the_accuracy_of_the_others() -> None:
     said = [("in German", 1, 0), ("in German", 0, 1), ("in Han script", 1, 1), (None, 1, 1), (None, 0, 0), (None, 1, 0)]
     records = [
-        {"id": str(i), "score": 0.5, "label": label, "gold": gold} | ({"outside": reason} if reason else {})
+        {"id": str(i), "score": 0.5, "label": label, "gold": gold} | ({"out_of_scope": reason} if reason else {})
         for i, (reason, gold, label) in enumerate(said)
     ]
-    found = Tally(records).summary().outside
+    found = Tally(records).summary().out_of_scope
     assert found is not None
     assert (found.rows, found.reasons) == (3, {"in German": 2, "in Han script": 1})
     assert (found.accuracy, found.agreement) == (1 / 3, 2 / 3)
-    assert Tally(records[3:]).summary().outside is None
-    alone = Tally([{"id": "1", "score": 0.5, "label": None, "outside": "in German"}]).summary().outside
+    assert Tally(records[3:]).summary().out_of_scope is None
+    alone = Tally([{"id": "1", "score": 0.5, "label": None, "out_of_scope": "in German"}]).summary().out_of_scope
     assert alone is not None
     assert (alone.accuracy, alone.agreement) == (None, None)
 
@@ -127,25 +127,25 @@ def test_the_table_run_json_show_and_report_have_them(folder: Path, command: Com
     status, out, _ = command("score", "rows.jsonl", "--output_dir", "out")
     lines = [" ".join(line.split()) for line in out.splitlines()]
     assert status == 0
-    assert "outside 3, beyond what the judge knows: 2 in German, 1 in Han script" in lines
-    assert lines.count("100.0% without rows outside") == 2
+    assert "out of scope 3: 2 in German, 1 in Han script" in lines
+    assert lines.count("100.0% without rows out of scope") == 2
     run = json.loads(Path("out/run.json").read_text())
-    assert run["summary"]["outside"]["reasons"] == {"in German": 2, "in Han script": 1}
+    assert run["summary"]["out_of_scope"]["reasons"] == {"in German": 2, "in Han script": 1}
     records = [json.loads(line) for line in Path("out/verdicts.jsonl").read_text().splitlines()]
-    assert [record.get("outside") for record in records] == ["in German", None, "in Han script", "in German"]
-    shown = command("show", "out", "--outside")[1]
-    assert "out: 3 of 4 rows (outside)" in shown
-    assert "outside     in German: beyond what the judge knows" in shown
+    assert [record.get("out_of_scope") for record in records] == ["in German", None, "in Han script", "in German"]
+    shown = command("show", "out", "--out_of_scope")[1]
+    assert "out: 3 of 4 rows (out of scope)" in shown
+    assert "scope       out of scope: in German" in shown
     assert main(["report", "out", "-o", "page.html", "--quiet"]) == 0
-    assert "3, beyond what the judge knows: 2 in German, 1 in Han script" in Path("page.md").read_text()
-    assert "3, beyond what the judge knows: 2 in German, 1 in Han script" in Path("page.html").read_text()
+    assert "3: 2 in German, 1 in Han script" in Path("page.md").read_text()
+    assert "3: 2 in German, 1 in Han script" in Path("page.html").read_text()
 
 
 def test_results_of_older_versions_say_nothing_of_it(folder: Path, command: Command) -> None:
     write_rows("rows.jsonl", [{"reference": "Hamburg", "candidate": GERMAN}])
     assert "in German" in command("score", "rows.jsonl", "--output_dir", "out")[1]
     record = json.loads(Path("out/run.json").read_text())
-    del record["summary"]["outside"]
+    del record["summary"]["out_of_scope"]
     Path("out/run.json").write_text(json.dumps(record))
     status, again, _ = command("score", "rows.jsonl", "--output_dir", "out")
     assert (status, "in German" in again) == (0, False)

@@ -81,14 +81,14 @@ def test_marks_are_the_evidence_of_the_matched_reference(written: Callable[..., 
 
 def test_explanation_details_and_what_was_cut_are_there(written: Callable[..., Path]):
     details = {"logit": -1.23456789, "reply": "no", "rules": {"a": [0.5]}}
-    verdict = Verdict(0.25, 0, "too short", 0, {"candidate": 9}, details, outside="in German")
+    verdict = Verdict(0.25, 0, "too short", 0, {"candidate": 9}, details, out_of_scope="in German")
     page = written(answers("a", "b", "c"), [verdict, Verdict(0.5, 1, matched_reference=0), Verdict(0.5, 1)])
     shares = "none of the reference's words, although it is judged correct"
-    first = {"explanation": "too short", "matched": 0, "truncated": {"candidate": 9}, "outside": "in German"}
+    first = {"explanation": "too short", "matched": 0, "truncated": {"candidate": 9}, "out_of_scope": "in German"}
     assert read(page, "texts-0")["verdicts"] == [
         [{**first, "details": {**details, "logit": -1.2346}}, {"matched": 0, "shares": shares}, 0]
     ]
-    assert read(page, "columns")["cut"] == read(page, "columns")["outside"] == ["1  "]
+    assert read(page, "columns")["cut"] == read(page, "columns")["out_of_scope"] == ["1  "]
 
 
 def test_long_texts_lose_their_middle_where_the_page_would_be_too_large(written: Callable[..., Path]):

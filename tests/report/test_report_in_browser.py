@@ -46,8 +46,8 @@ def _verdict(i: int, of: int) -> Verdict:
         return Verdict(None, None, "the reply has no verdict")
     score = (i * 37 * of % 1000) / 1000
     cut = {"candidate": 12} if i % 40 == 1 else {}
-    outside = "in German" if i % 60 == 2 else None
-    return Verdict(score, int(score >= 0.5), None, 0, cut, {"logit": score - 0.5}, outside=outside)
+    out_of_scope = "in German" if i % 60 == 2 else None
+    return Verdict(score, int(score >= 0.5), None, 0, cut, {"logit": score - 0.5}, out_of_scope=out_of_scope)
 
 
 @pytest.fixture(scope="module")
@@ -130,7 +130,7 @@ FILTERS: dict[str, tuple[dict[str, str | bool], Callable[[int, VerdictTable], bo
     "no label": ({"f-gold": "no label"}, lambda row, table: row % 5 == 0),
     "scores": ({"f-low": "0.25", "f-high": "0.75"}, lambda row, table: 0.25 <= (_is(row, table).score or -1) <= 0.75),
     "truncated": ({"f-cut": True}, lambda row, table: bool(_is(row, table).verdict.truncated)),
-    "outside": ({"f-outside": True}, lambda row, table: row % 60 == 2),
+    "out of scope": ({"f-out-of-scope": True}, lambda row, table: row % 60 == 2),
     "judges disagree": (
         {"f-differ": True},
         lambda row, table: {_is(row, table, 0).label, _is(row, table, 1).label} == {0, 1},

@@ -23,11 +23,11 @@ def report(*runs: Run) -> VerdictReport:
 
 
 def test_what_a_judge_says_on_the_whole(tmp_path: Path):
-    verdicts = [*SCORES[:3], Verdict(0.1, 0, truncated={"candidate": 4}, outside="in German"), SCORES[4]]
+    verdicts = [*SCORES[:3], Verdict(0.1, 0, truncated={"candidate": 4}, out_of_scope="in German"), SCORES[4]]
     made_report = report(make_run(tmp_path / "a", FIVE, verdicts, bad_rows=3))
     (judge,) = made_report.data("judges")
     assert (judge.rows, judge.judged, judge.undecided, judge.truncated, judge.bad_rows) == (5, 4, 1, 1, 3)
-    assert judge.outside == {"in German": 1}
+    assert judge.out_of_scope == {"in German": 1}
     assert judge.mean_score == pytest.approx(0.5)
     assert (judge.right.value, judge.right.low, judge.right.high) == (0.5, *rate_interval([2], [4]))
     assert (judge.right_all.value, judge.right_all.n) == (0.4, 5)

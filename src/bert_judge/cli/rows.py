@@ -50,8 +50,8 @@ def row_lines(row: Row, clipped: int | None = CLIPPED) -> Iterator[str]:
         )
     if row.verdict.left_out:
         texts.append(("left out", not_judged(row.verdict.left_out)))
-    if row.verdict.outside:
-        texts.append(("outside", f"{row.verdict.outside}: beyond what the judge knows"))
+    if row.verdict.out_of_scope:
+        texts.append(("scope", f"out of scope: {row.verdict.out_of_scope}"))
     width = max(40, min(120, shutil.get_terminal_size().columns))
     colours = _COLOURED if sys.stdout.isatty() and not os.environ.get("NO_COLOR") else _PLAIN
     for name, text in texts:

@@ -38,7 +38,7 @@ class Wanted:
     theirs: Annotated[bool, "rows where the judge's label and a score of the tool that made the run differ"] = False
     truncated: Annotated[bool, "rows that were longer than the judge reads"] = False
     left_out: Annotated[bool, "rows of which a part is not the answer: reasoning, run-on text, remarks"] = False
-    outside: Annotated[bool, "rows beyond what the judge knows: in another language, say"] = False
+    out_of_scope: Annotated[bool, "rows out of the judge's scope: in another language, say"] = False
     explained: Annotated[bool, "rows of which it is known which words carried the score"] = False
     id: Annotated[str | None, "the row with this id"] = None
 
@@ -51,7 +51,7 @@ _HOLDS: Mapping[str, Callable[[Row], bool]] = {
     "theirs": lambda row: bool(differences_of(row)),
     "truncated": lambda row: bool(row.verdict.truncated),
     "left_out": lambda row: bool(row.verdict.left_out),
-    "outside": lambda row: row.verdict.outside is not None,
+    "out_of_scope": lambda row: row.verdict.out_of_scope is not None,
     "explained": lambda row: row.why is not None,
 }
 
@@ -148,7 +148,7 @@ def _check_answerable(folder: Path, seen: _Seen, filters: Wanted) -> None:
 
 
 def _headline(folder: Path, seen: _Seen, filters: Wanted) -> str:
-    asked = [flag.name for flag in fields(filters) if getattr(filters, flag.name)]
+    asked = [flag.name.replace("_", " ") for flag in fields(filters) if getattr(filters, flag.name)]
     return f"{folder}: {seen.chosen} of {seen.rows} rows" + (f" ({', '.join(asked)})" if asked else "")
 
 

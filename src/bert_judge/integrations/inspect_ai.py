@@ -70,7 +70,7 @@ def _score(verdict: Verdict, signature: str, answer: str) -> Any:
         "judge": signature,
         "matched_reference": verdict.matched_reference,
         "truncated": dict(verdict.truncated),
-        "outside": verdict.outside,
+        "out_of_scope": verdict.out_of_scope,
         "left_out": dict(verdict.left_out),
     }
     common = {"answer": answer, "explanation": verdict.explanation, "metadata": metadata}

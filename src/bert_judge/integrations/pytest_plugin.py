@@ -92,7 +92,7 @@ def _failure(sample: Sample, verdict: Verdict, least: float, name: str) -> str:
         "answer": [sample.candidate or "(empty)"],
         "reference": sample.references,
         "because": [verdict.explanation] if verdict.explanation else [],
-        "outside": [verdict.outside] if verdict.outside else [],
+        "out_of_scope": [verdict.out_of_scope] if verdict.out_of_scope else [],
     }
     shown = [f"  {title:10} {clipped(text, _MOST)}" for title, texts in lines.items() for text in texts]
     return "\n".join([head, *shown])

@@ -338,7 +338,7 @@ def _counts(verdicts: Sequence[Verdict]) -> dict[str, int]:
     return {
         "undecided": sum(verdict.score is None for verdict in judged),
         "truncated": sum(bool(verdict.truncated) for verdict in judged),
-        "outside": sum(verdict.outside is not None for verdict in judged),
+        "out_of_scope": sum(verdict.out_of_scope is not None for verdict in judged),
     }
 
 

@@ -208,7 +208,7 @@ class BERTJudge(Judge):
         """The verdict from the best of the passes: one for each reference, or one for all."""
         threshold = self._config.threshold
         if verdict := read.answer.verdict:
-            return replace(verdict, label=int((verdict.score or 0.0) >= threshold), outside=read.outside)
+            return replace(verdict, label=int((verdict.score or 0.0) >= threshold), out_of_scope=read.out_of_scope)
         margins = [float(logits[1]) - float(logits[0]) for logits in passes]
         if not all(map(math.isfinite, margins)):
             return Verdict(None, None, "the model returned no number")
@@ -221,7 +221,7 @@ class BERTJudge(Judge):
             matched_reference=prompt.reference,
             truncated=prompt.truncated,
             details={"logit": margins[best]},
-            outside=read.outside,
+            out_of_scope=read.out_of_scope,
             left_out=read.answer.left_out,
         )
 

@@ -21,12 +21,12 @@ _FIRST = 5  # windows, some 2,000 rows, that start no process: there would be li
 
 
 class Read(NamedTuple):
-    """What was read of a sample: its answer, the prompts (none where no judge is needed), and why it is outside of the
+    """What was read of a sample: its answer, the prompts (none where no judge is needed), and why it is out of the
     scope."""
 
     answer: Answer
     prompts: list[Prompt]
-    outside: str | None
+    out_of_scope: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Reader:
         unread = len(answer.sample.candidate) - len(sample.candidate)
         for prompt in prompts if unread else ():
             prompt.truncated["candidate"] = prompt.truncated.get("candidate", 0) + unread
-        return Read(answer, prompts, self.scope.outside(sample))
+        return Read(answer, prompts, self.scope.reason(sample))
 
 
 @dataclass(frozen=True, slots=True)

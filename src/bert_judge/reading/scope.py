@@ -46,7 +46,7 @@ class Scope:
         if self.reference_words is not None and self.reference_words < 1:
             raise InputError(f"reference_words is {self.reference_words}; a number of at least 1 was expected.")
 
-    def outside(self, sample: Sample) -> str | None:
+    def reason(self, sample: Sample) -> str | None:
         """Why a sample is out of scope ("in German", "in Cyrillic script"); None if it is in scope.
 
         Several references are alternatives: all of them have to be out of scope.

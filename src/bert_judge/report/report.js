@@ -93,7 +93,7 @@ function verdict(judge, row) {
 // What is to be seen of a verdict besides itself.
 function flags(judge, row) {
   const names = [against(judge, row) ? "≠ human label" : "", columns.cut[judge][row] === "1" ? "truncated" : "",
-    columns.outside[judge][row] === "1" ? "outside" : ""];
+    columns.out_of_scope[judge][row] === "1" ? "out of scope" : ""];
   return names.filter(Boolean).map((name) => make("span", { className: "flag" }, name));
 }
 
@@ -123,7 +123,7 @@ function tests() {
   if (low !== "") found.push((row) => score[row] !== null && score[row] >= Number(low));
   if (high !== "") found.push((row) => score[row] !== null && score[row] <= Number(high));
   if (part("f-cut").checked) found.push((row) => columns.cut.some((each) => each[row] === "1"));
-  if (part("f-outside")?.checked) found.push((row) => columns.outside.some((each) => each[row] === "1"));
+  if (part("f-out-of-scope")?.checked) found.push((row) => columns.out_of_scope.some((each) => each[row] === "1"));
   if (part("f-short")?.checked) found.push((row) => columns.short[row] === "1");
   if (part("f-why")?.checked) found.push((row) => columns.why.some((each) => each[row] === "1"));
   if (part("f-differ")?.checked) found.push(differ);
@@ -444,7 +444,7 @@ function reason(words, pieces) {
 }
 
 function saying(found, judge) {
-  const { explanation, matched, truncated, details, shares, why, outside, left_out: leftOut } = found.verdicts[judge];
+  const { explanation, matched, truncated, details, shares, why, out_of_scope: outOfScope, left_out: leftOut } = found.verdicts[judge];
   const head = make("p", {}, make("b", {}, facts.judges[judge].name), verdict(judge, found.row), ...flags(judge, found.row),
     facts.judges[judge].kind !== facts.judges[judge].name ? make("small", {}, facts.judges[judge].kind) : null);
   const facts_ = {
@@ -453,7 +453,7 @@ function saying(found, judge) {
     ...(matched >= 0 && found.references.length > 1 ? { matched: `reference ${matched + 1} of ${found.references.length}` } : {}),
     ...(truncated ? { truncated: Object.entries(truncated).map(([name, count]) => `${name}: ${number.format(count)} characters`).join(", ") } : {}),
     ...(leftOut ? { "left out": leftOut } : {}),
-    ...(outside ? { outside: `${outside}: beyond what the judge knows` } : {}),
+    ...(outOfScope ? { "out of scope": outOfScope } : {}),
     ...details,
   };
   return make("div", { className: "say" }, head, why ? reason(...why) : null, Object.keys(facts_).length ? pairs(facts_) : null);
@@ -615,7 +615,7 @@ function setUpFilters() {
   if (facts.judges.length > 1) sorts.push(["differ+", "judges differ most"]);
   if (facts.labels) sorts.push(["error+", "farthest from the human label"]);
   controls.push(choice("f-sort", "sort by", sorts), check("f-cut", "truncated"));
-  if (columns.outside.some((each) => each.includes("1"))) controls.push(check("f-outside", "outside"));
+  if (columns.out_of_scope.some((each) => each.includes("1"))) controls.push(check("f-out-of-scope", "out of scope"));
   if (facts.limit !== null) controls.push(check("f-short", "middle left out"));
   if (columns.why.some((each) => each.includes("1"))) controls.push(check("f-why", "explained"));
   if (facts.judges.length > 1) controls.push(check("f-differ", "judges disagree"));

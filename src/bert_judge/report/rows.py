@@ -71,7 +71,7 @@ def pack(table: VerdictTable, budget: int = BUDGET) -> Packed:
         ],
         "verdict": ["".join(map(_verdict, judge.verdicts)) for judge in table.judges],
         "why": [_flags(row and row.why for row in judge.verdicts) for judge in table.judges],
-        "outside": [_flags(row and row.verdict.outside for row in judge.verdicts) for judge in table.judges],
+        "out_of_scope": [_flags(row and row.verdict.out_of_scope for row in judge.verdicts) for judge in table.judges],
         "short": _flags(_shortened(table, place, limit) for place in range(len(table.rows))),
         "cut": [_flags(row and row.verdict.truncated for row in judge.verdicts) for judge in table.judges],
     }
@@ -229,7 +229,7 @@ def _verdict_texts(row: Row | None, shown: _MatchedTexts, limit: int | None) -> 
         "details": {name: _brief(value, limit) for name, value in row.verdict.details.items()},
         "shares": shares,
         "why": _why(row.why, row.candidate, limit) if row.why and row.candidate else None,
-        "outside": row.verdict.outside,
+        "out_of_scope": row.verdict.out_of_scope,
         "left_out": not_judged(row.verdict.left_out),
     }
     return {name: value for name, value in entries.items() if value not in (None, "", {})} or 0

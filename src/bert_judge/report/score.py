@@ -13,7 +13,7 @@ from bert_judge.report.document import Block, Content, Document, Example, Exampl
 from bert_judge.results import BAD_ROWS, ResultFolder, write_files
 from bert_judge.results.summary import Summary
 from bert_judge.studies.harness import HarnessComparison, SeveralLine, ToolDisagreement
-from bert_judge.wording import INTERVALS, SAID, clipped, csv_text, interval, number, percent, points, rows_outside
+from bert_judge.wording import INTERVALS, SAID, clipped, csv_text, interval, number, percent, points, rows_out_of_scope
 
 
 def result_facts(summary: Summary, bad_rows: int) -> list[Facts]:
@@ -24,14 +24,14 @@ def result_facts(summary: Summary, bad_rows: int) -> list[Facts]:
         ("undecided", f"{summary.undecided}" + (f", {summary.failed} as the judge failed" if summary.failed else "")),
         ("truncated", f"{summary.truncated}" + (", inputs longer than the judge reads" if summary.truncated else "")),
         *([("left out", _left_out(summary.left_out))] if summary.left_out else []),
-        *([("outside", rows_outside(summary.outside.reasons))] if summary.outside else []),
+        *([("out of scope", rows_out_of_scope(summary.out_of_scope.reasons))] if summary.out_of_scope else []),
         ("mean score", number(summary.mean_score)),
         ("accuracy", _with_method(summary.accuracy)),
     ]
     if summary.undecided:
         facts.append(("", f"{percent(summary.accuracy_all)} with undecided rows as incorrect"))
-    if summary.outside:
-        facts.append(("", f"{percent(summary.outside.accuracy)} without rows outside"))
+    if summary.out_of_scope:
+        facts.append(("", f"{percent(summary.out_of_scope.accuracy)} without rows out of scope"))
     agreement = summary.agreement
     if agreement is None:
         return [Facts(facts)]
@@ -41,7 +41,7 @@ def result_facts(summary: Summary, bad_rows: int) -> list[Facts]:
         title = f"agreement with {agreement.counts.n} of the {labels}; the other rows are undecided"
     agreeing = [
         ("accuracy", _with_method(agreement.accuracy)),
-        *([("", f"{percent(summary.outside.agreement)} without rows outside")] if summary.outside else []),
+        *([("", f"{percent(summary.out_of_scope.agreement)} without rows out of scope")] if summary.out_of_scope else []),
         ("F1", number(agreement.f1.value)),
         ("Cohen's kappa", number(agreement.kappa.value)),
     ]

@@ -21,7 +21,7 @@ class Summary:
     `failed` counts those of the `undecided` rows on which the judge itself failed. `mean_score` is over decided rows.
     `accuracy` is the rate of candidates that the judge labels correct among the decided rows, without a value where
     the judge gives scores without labels; `accuracy_all` counts undecided rows as incorrect. `agreement` compares the
-    judge's labels with the human labels of the input, if there are any; `outside` is None without such rows.
+    judge's labels with the human labels of the input, if there are any; `out_of_scope` is None without such rows.
     `left_out` counts the rows of which a part is not the answer, by the kind of part (as in `Verdict.left_out`).
     """
 
@@ -34,23 +34,23 @@ class Summary:
     accuracy: Estimate
     accuracy_all: float | None
     agreement: Agreement | None
-    outside: Outside | None = None
+    out_of_scope: OutOfScope | None = None
     left_out: Mapping[str, int] | None = None
 
     @classmethod
     def read(cls, record: Mapping[str, Any]) -> Summary:
         """The summary in a `run.json`. Raises KeyError or TypeError for something else."""
-        agreement, outside = record["agreement"], record.get("outside")
+        agreement, out_of_scope = record["agreement"], record.get("out_of_scope")
         records = {
             "accuracy": Estimate(**record["accuracy"]),
             "agreement": Agreement.of_record(agreement) if agreement else None,
-            "outside": Outside(**outside) if outside else None,
+            "out_of_scope": OutOfScope(**out_of_scope) if out_of_scope else None,
         }
         return cls(**{**record, **records})
 
 
 @dataclass(frozen=True, slots=True)
-class Outside:
+class OutOfScope:
     """Rows that are out of the judge's scope: how many for each reason, and the figures of all other rows.
 
     `accuracy` is the rate of the others that the judge labels correct, `agreement` that on which it agrees with the
@@ -74,7 +74,7 @@ class Tally:
     added up.
     """
 
-    COLUMNS = tuple("id score label gold truncated failed outside left_out question question_hash".split())
+    COLUMNS = tuple("id score label gold truncated failed out_of_scope left_out question question_hash".split())
 
     def __init__(self, records: Iterable[Mapping[str, Any]] = ()) -> None:
         self._counts: Counter[str] = Counter()
@@ -92,7 +92,7 @@ class Tally:
         count["undecided"] += score is None
         for name in ("truncated", "failed", "gold"):
             count[name] += name in record
-        self._labels[record.get("outside"), record.get("gold"), record["label"]] += 1
+        self._labels[record.get("out_of_scope"), record.get("gold"), record["label"]] += 1
         self._scores.append(math.nan if score is None else score)
         self._left_out.update(list(record.get("left_out", ())))
         if record["label"] is not None:
@@ -118,11 +118,11 @@ class Tally:
             accuracy=accuracy,
             accuracy_all=correct / (labelled + count["undecided"]) if labelled + count["undecided"] else None,
             agreement=Agreement.of_counts(confusion, count["gold"] - confusion.n, agreement) if confusion.n else None,
-            outside=self._outside(),
+            out_of_scope=self._out_of_scope(),
             left_out=dict(self._left_out.most_common()) or None,
         )
 
-    def _outside(self) -> Outside | None:
+    def _out_of_scope(self) -> OutOfScope | None:
         reasons: Counter[str] = Counter()
         for (reason, _, _), rows in self._labels.items():
             if reason is not None:
@@ -131,7 +131,7 @@ class Tally:
             return None
         labelled, correct, confusion = _rates({key: rows for key, rows in self._labels.items() if key[0] is None})
         accuracy = correct / labelled if labelled else None
-        return Outside(dict(reasons.most_common()), accuracy, confusion.accuracy if confusion.n else None)
+        return OutOfScope(dict(reasons.most_common()), accuracy, confusion.accuracy if confusion.n else None)
 
 
 class _ByQuestion:

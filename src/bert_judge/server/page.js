@@ -59,7 +59,7 @@ function verdictItem(judge, verdict) {
   }
   const cut = Object.keys(verdict.truncated ?? {});
   const leftOut = Object.keys(verdict.left_out ?? {});
-  const notes = [verdict.explanation, leftOut.length && `not part of the answer: ${leftOut.join(", ")}`, verdict.outside && `out of scope: ${verdict.outside}`, cut.length && `cut: ${cut.join(", ")}`];
+  const notes = [verdict.explanation, leftOut.length && `not part of the answer: ${leftOut.join(", ")}`, verdict.out_of_scope && `out of scope: ${verdict.out_of_scope}`, cut.length && `cut: ${cut.join(", ")}`];
   for (const note of notes.filter(Boolean)) item.append(make("p", note, "detail"));
   return item;
 }

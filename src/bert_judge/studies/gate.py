@@ -28,7 +28,7 @@ class GateLimits:
     min_agreement: Annotated[float | None, "the judge agrees with at least this rate of the human labels"] = None
     max_undecided: Annotated[float | None, "the judge can't decide at most this rate of the rows, like 0.01"] = None
     max_truncated: Annotated[float | None, "at most this rate of the rows did not fit the judge's input"] = None
-    max_outside: Annotated[float | None, "at most this rate of the rows is out of the judge's scope"] = None
+    max_out_of_scope: Annotated[float | None, "at most this rate of the rows is out of the judge's scope"] = None
     min_rows: Annotated[int | None, "at least so many rows were judged"] = None
 
     def __post_init__(self) -> None:
@@ -119,7 +119,7 @@ _MEASURES: Mapping[str, Callable[[Run], _Measured]] = {
     "min_agreement": _agreement,
     "max_undecided": _rows_with("undecided", lambda row: row.score is None),
     "max_truncated": _rows_with("truncated", lambda row: bool(row.verdict.truncated)),
-    "max_outside": _rows_with("outside", lambda row: row.verdict.outside is not None),
+    "max_out_of_scope": _rows_with("out of scope", lambda row: row.verdict.out_of_scope is not None),
     "min_rows": lambda run: _Measured(len(run.rows), f"{len(run.rows):,} rows"),
 }
 

@@ -17,10 +17,10 @@ from bert_judge.results import BAD_ROWS
 from bert_judge.results.runs import Run
 from bert_judge.studies.pairing import judge_kinds
 from bert_judge.studies.table import JudgeColumn, VerdictTable
-from bert_judge.wording import INTERVALS, duration, interval, number, percent, rows_outside
+from bert_judge.wording import INTERVALS, duration, interval, number, percent, rows_out_of_scope
 
 _IN_CHARTS = ("precision", "recall", "F1", "Brier score", "ECE", "false positives", "false negatives")
-_WARNINGS = ("undecided", "truncated", "outside", "bad rows set aside")
+_WARNINGS = ("undecided", "truncated", "out of scope", "bad rows set aside")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class JudgeFigures:
     """The figures of one judge.
 
     `right` is the rate that it labels correct, None where it gives no labels; `right_all` counts undecided rows as
-    incorrect; `outside` counts the rows out of its scope, by reason. Times and tokens are sums over its runs, as far as
+    incorrect; `out_of_scope` counts the rows out of its scope, by reason. Times and tokens are sums over its runs, as far as
     these record them; `money` is in the unit of the prices that the user set.
     """
 
@@ -39,7 +39,7 @@ class JudgeFigures:
     judged: int
     undecided: int
     truncated: int
-    outside: Mapping[str, int]
+    out_of_scope: Mapping[str, int]
     bad_rows: int
     mean_score: float | None
     right: Estimate | None
@@ -107,7 +107,7 @@ def _figures(judge: JudgeColumn, kind: str, table: VerdictTable) -> JudgeFigures
         judged=len(scores),
         undecided=int(undecided.sum()),
         truncated=sum(bool(row.verdict.truncated) for row in rows),
-        outside=dict(Counter(row.verdict.outside for row in rows if row.verdict.outside)),
+        out_of_scope=dict(Counter(row.verdict.out_of_scope for row in rows if row.verdict.out_of_scope)),
         bad_rows=sum(map(_bad_rows, judge.runs)),
         mean_score=math.fsum(scores) / len(scores) if len(scores) else None,
         right=correct_rate(judge.labels, table.clusters) if labelled else None,
@@ -155,7 +155,7 @@ def _facts(judge: JudgeFigures, agreement: Agreement | None) -> dict[str, str]:
         "false negatives": f"{counts.false_negative:,}" if counts else "-",
         "undecided": f"{judge.undecided:,}",
         "truncated": f"{judge.truncated:,}",
-        "outside": rows_outside(judge.outside),
+        "out of scope": rows_out_of_scope(judge.out_of_scope),
         "bad rows set aside": f"{judge.bad_rows:,}" if judge.bad_rows else "-",
         "time": "-" if judge.seconds is None else f"{duration(judge.seconds)}{speed}",
         "tokens": tokens,
