@@ -1,4 +1,4 @@
-"""The names of the files that we write, and writing them: a file appears whole or not at all."""
+"""The names of the files that we write, and writing them, also at an address: a file appears whole or not at all."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import hashlib
 import json
 import os
 import secrets
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import IO, Any, cast
 
-from bert_judge.errors import InputError, OutputError, first_line
-from bert_judge.results.remote import RemotePath
+from bert_judge.errors import BertJudgeError, InputError, OutputError, first_line
 from bert_judge.wording import public_text
 
 VERDICTS, SCORES, RUN, BAD_ROWS = "verdicts.jsonl", "scores.json", "run.json", "bad_rows.jsonl"
@@ -52,7 +52,7 @@ def result_folder(folder: str | Path) -> Path:
     """
     if not is_remote(folder) and "://" not in str(folder):
         return check_folder(folder)
-    there = cast("Path", folder if is_remote(folder) else RemotePath(str(folder)))
+    there = cast("Path", folder if is_remote(folder) else _RemotePath(str(folder)))
     try:
         there.exists()
     except OSError as error:
@@ -65,11 +65,11 @@ def result_folder(folder: str | Path) -> Path:
 def is_remote(folder: str | Path) -> bool:
     """Whether this is an address, as `result_folder` makes them."""
     path: object = folder
-    return isinstance(path, RemotePath)
+    return isinstance(path, _RemotePath)
 
 
 def read_list(path: Path, content: str) -> list[Any]:
-    """A JSON list, such as `candidates.json`; errors call its content `what`. Raises InputError."""
+    """A JSON list, such as `candidates.json`; errors name its content. Raises InputError."""
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -118,19 +118,14 @@ def write_json(path: Path, value: Mapping[str, Any]) -> None:
 
 def write(path: Path, parts: Iterable[str | bytes]) -> None:
     """Write a file in one step: whole under its name, or not at all. Half characters become JSON escapes."""
-    if is_remote(path):
-        with tempfile.TemporaryDirectory(prefix="bert-judge-") as here:
-            local = Path(here) / "file"
-            write(local, parts)
-            cast("RemotePath", path).upload(local)
-        return
     begun = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
-        with begun.open("xb") as file:
+        with begun.open("wb") as file:
             for part in parts:
                 file.write(part if isinstance(part, bytes) else part.encode("utf-8", "backslashreplace"))
-            file.flush()
-            os.fsync(file.fileno())
+            if not is_remote(path):
+                file.flush()
+                os.fsync(file.fileno())
         begun.replace(path)
     except BaseException:
         begun.unlink(missing_ok=True)
@@ -148,3 +143,77 @@ def take_lock(file: int) -> bool:
     except (ImportError, OSError):  # Windows, or a file system without locks
         return True
     return True
+
+
+@dataclass(frozen=True, slots=True)
+class _RemotePath:
+    """A file or folder at an address (`s3://…`), with those methods of `pathlib.Path` that results need.
+
+    Whatever its file system raises is an OSError.
+    """
+
+    address: str
+
+    def __str__(self) -> str:
+        return public_text(self.address)
+
+    def __truediv__(self, name: str) -> _RemotePath:
+        return _RemotePath(f"{self.address.rstrip('/')}/{name}")
+
+    def joinpath(self, *names: str) -> _RemotePath:
+        return _RemotePath("/".join([self.address.rstrip("/"), *names]))
+
+    def with_name(self, name: str) -> _RemotePath:
+        return _RemotePath(f"{self.address.rstrip('/').rpartition('/')[0]}/{name}")
+
+    @property
+    def name(self) -> str:
+        return self.address.rstrip("/").rpartition("/")[2]
+
+    def exists(self) -> bool:
+        with self._files() as (files, path):
+            return bool(files.exists(path))
+
+    def is_dir(self) -> bool:
+        with self._files() as (files, path):
+            return bool(files.isdir(path))
+
+    def mkdir(self, parents: bool = True, exist_ok: bool = True) -> None:
+        with self._files() as (files, path):
+            files.makedirs(path, exist_ok=exist_ok)
+
+    def glob(self, pattern: str) -> list[_RemotePath]:
+        with self._files() as (files, path):
+            return [self / _RemotePath(name).name for name in files.glob(f"{path}/{pattern}")]
+
+    @contextmanager
+    def open(self, mode: str = "rb") -> Iterator[IO[bytes]]:
+        with self._files() as (files, path), files.open(path, mode) as content:
+            yield content
+
+    def read_bytes(self) -> bytes:
+        with self.open() as content:
+            return content.read()
+
+    def read_text(self, encoding: str = "utf-8") -> str:
+        return self.read_bytes().decode(encoding)
+
+    def replace(self, target: _RemotePath) -> None:
+        with self._files() as (files, path), target._files() as (_, target_path):
+            files.mv(path, target_path)
+
+    def unlink(self, missing_ok: bool = False) -> None:
+        with self._files() as (files, path):
+            if not missing_ok or files.exists(path):
+                files.rm_file(path)
+
+    @contextmanager
+    def _files(self) -> Iterator[tuple[Any, str]]:
+        from fsspec.core import url_to_fs
+
+        try:
+            yield url_to_fs(self.address, use_listings_cache=False)  # other processes write, too
+        except (OSError, BertJudgeError):
+            raise
+        except Exception as error:  # each file system has errors of its own
+            raise OSError(f"{type(error).__name__}: {first_line(error)}") from error
