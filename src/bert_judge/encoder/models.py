@@ -6,14 +6,16 @@ import hashlib
 import json
 import os
 import re
+import shutil
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bert_judge.encoder.pickles import convert, converted, pickled_weights
 from bert_judge.errors import InputError, ModelError, first_line, import_extra
+from bert_judge.paths import cache_folder
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -51,9 +53,12 @@ def find_model(path: str, trust_remote_code: bool = False, allow_pickle: bool = 
     ModelError with what was tried.
     """
     folder = _locate(path, trust_remote_code, allow_pickle)
-    if pickled_weights(folder):
-        return converted(folder) or (convert(folder) if allow_pickle else folder)
-    return folder
+    pickles = [] if any(folder.glob("*.safetensors")) else sorted(folder.glob("pytorch_model*.bin"))
+    stamps = [(str(file.resolve()), file.stat().st_size, file.stat().st_mtime_ns) for file in pickles]
+    copy = cache_folder() / "converted" / hashlib.sha256(repr(stamps).encode()).hexdigest()[:16]
+    if pickles and allow_pickle and not copy.exists():
+        _convert(folder, pickles, copy)
+    return copy if pickles and copy.exists() else folder
 
 
 def _locate(path: str, trust_remote_code: bool, allow_pickle: bool) -> Path:
@@ -108,6 +113,37 @@ def _has_code(folder: Path) -> bool:
     config = read_config(folder)
     unsupported = "auto_map" in config and config.get("model_type") not in CONFIG_MAPPING
     return unsupported or "auto_map" in _tokenizer_config(folder)
+
+
+def _convert(folder: Path, pickles: Iterable[Path], copy: Path) -> None:
+    """Copy a model, with pickled weights as safetensors.
+
+    Unpickling can run code: here PyTorch accepts tensors and nothing else. Raises ModelError if a file holds more.
+    """
+    import torch
+    from safetensors.torch import save_file
+
+    tensors: dict[str, Any] = {}
+    for file in pickles:
+        try:
+            weights = torch.load(file, map_location="cpu", weights_only=True)
+            weights = weights.get("state_dict", weights)
+            tensors |= {name: value.clone().contiguous() for name, value in weights.items()}
+        except Exception as error:  # a malicious or damaged file can raise anything
+            raise ModelError(
+                f"{folder} can't be converted to safetensors: {file.name} holds more than weights, or is damaged "
+                f"({first_line(error)[:200]}). Fetch the model again, or one with safetensors."
+            ) from error
+    copy.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=copy.parent) as temporary:
+        new = Path(temporary, "model")
+        new.mkdir()
+        for file in (file for pattern in _FILES for file in folder.glob(pattern)):
+            if not file.name.startswith("pytorch_model"):
+                shutil.copy(file, new)
+        save_file(tensors, new / "model.safetensors", {"format": "pt"})
+        with suppress(OSError):  # another process may have been faster
+            new.rename(copy)
 
 
 def load_hf_encoder(
@@ -190,8 +226,8 @@ def _load_weights(
         pickles = ", ".join(sorted(file.name for file in folder.glob("*.bin")))
         weights = f"only {pickles}, a pickle that can run code" if pickles else "no weights as safetensors"
         raise ModelError(
-            f"{folder} has {weights}; model.safetensors was expected. With allow_pickle=True pickled tensors are "
-            "converted once, in a separate process that reads nothing else."
+            f"{folder} has {weights}; model.safetensors was expected. With allow_pickle=True pickled tensors, and "
+            "nothing else, are converted once."
         )
     try:
         with quiet_transformers():

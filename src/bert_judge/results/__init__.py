@@ -31,9 +31,7 @@ from bert_judge.results.files import (
     SCORES,
     VERDICTS,
     check_folder,
-    is_remote,
     read_list,
-    result_folder,
     write_files,
 )
 from bert_judge.results.folder import Identity, ResultFolder, circumstances
@@ -65,11 +63,9 @@ __all__ = [
     "circumstances",
     "damage",
     "different_figures",
-    "is_remote",
     "read_explanations",
     "read_list",
     "read_verdicts",
-    "result_folder",
     "write_explanations",
     "write_files",
 ]

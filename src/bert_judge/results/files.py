@@ -1,4 +1,4 @@
-"""The names of the files that we write, and writing them, also at an address: a file appears whole or not at all."""
+"""The names of the files that we write, and writing them: a file appears whole or not at all."""
 
 from __future__ import annotations
 
@@ -7,12 +7,10 @@ import json
 import os
 import secrets
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import Any
 
-from bert_judge.errors import BertJudgeError, InputError, OutputError, first_line
+from bert_judge.errors import InputError, OutputError
 from bert_judge.wording import public_text
 
 VERDICTS, SCORES, RUN, BAD_ROWS = "verdicts.jsonl", "scores.json", "run.json", "bad_rows.jsonl"
@@ -43,29 +41,6 @@ def check_folder(folder: str | Path) -> Path:
     if not os.access(existing, os.W_OK | os.X_OK):
         raise OutputError(f"{existing} can't be written to; choose another folder, or change its permissions.")
     return folder
-
-
-def result_folder(folder: str | Path) -> Path:
-    """The folder of a result; an address (`remote`) becomes one with the same methods.
-
-    Raises OutputError as `check_folder`, and where an address can't be reached.
-    """
-    if not is_remote(folder) and "://" not in str(folder):
-        return check_folder(folder)
-    there = cast("Path", folder if is_remote(folder) else _RemotePath(str(folder)))
-    try:
-        there.exists()
-    except OSError as error:
-        raise OutputError(
-            f"{there} can't be reached ({first_line(error)}); check the address and its keys, or name a folder."
-        ) from error
-    return there
-
-
-def is_remote(folder: str | Path) -> bool:
-    """Whether this is an address, as `result_folder` makes them."""
-    path: object = folder
-    return isinstance(path, _RemotePath)
 
 
 def read_list(path: Path, content: str) -> list[Any]:
@@ -120,12 +95,11 @@ def write(path: Path, parts: Iterable[str | bytes]) -> None:
     """Write a file in one step: whole under its name, or not at all. Half characters become JSON escapes."""
     begun = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
-        with begun.open("wb") as file:
+        with begun.open("xb") as file:
             for part in parts:
                 file.write(part if isinstance(part, bytes) else part.encode("utf-8", "backslashreplace"))
-            if not is_remote(path):
-                file.flush()
-                os.fsync(file.fileno())
+            file.flush()
+            os.fsync(file.fileno())
         begun.replace(path)
     except BaseException:
         begun.unlink(missing_ok=True)
@@ -143,77 +117,3 @@ def take_lock(file: int) -> bool:
     except (ImportError, OSError):  # Windows, or a file system without locks
         return True
     return True
-
-
-@dataclass(frozen=True, slots=True)
-class _RemotePath:
-    """A file or folder at an address (`s3://…`), with those methods of `pathlib.Path` that results need.
-
-    Whatever its file system raises is an OSError.
-    """
-
-    address: str
-
-    def __str__(self) -> str:
-        return public_text(self.address)
-
-    def __truediv__(self, name: str) -> _RemotePath:
-        return _RemotePath(f"{self.address.rstrip('/')}/{name}")
-
-    def joinpath(self, *names: str) -> _RemotePath:
-        return _RemotePath("/".join([self.address.rstrip("/"), *names]))
-
-    def with_name(self, name: str) -> _RemotePath:
-        return _RemotePath(f"{self.address.rstrip('/').rpartition('/')[0]}/{name}")
-
-    @property
-    def name(self) -> str:
-        return self.address.rstrip("/").rpartition("/")[2]
-
-    def exists(self) -> bool:
-        with self._files() as (files, path):
-            return bool(files.exists(path))
-
-    def is_dir(self) -> bool:
-        with self._files() as (files, path):
-            return bool(files.isdir(path))
-
-    def mkdir(self, parents: bool = True, exist_ok: bool = True) -> None:
-        with self._files() as (files, path):
-            files.makedirs(path, exist_ok=exist_ok)
-
-    def glob(self, pattern: str) -> list[_RemotePath]:
-        with self._files() as (files, path):
-            return [self / _RemotePath(name).name for name in files.glob(f"{path}/{pattern}")]
-
-    @contextmanager
-    def open(self, mode: str = "rb") -> Iterator[IO[bytes]]:
-        with self._files() as (files, path), files.open(path, mode) as content:
-            yield content
-
-    def read_bytes(self) -> bytes:
-        with self.open() as content:
-            return content.read()
-
-    def read_text(self, encoding: str = "utf-8") -> str:
-        return self.read_bytes().decode(encoding)
-
-    def replace(self, target: _RemotePath) -> None:
-        with self._files() as (files, path), target._files() as (_, target_path):
-            files.mv(path, target_path)
-
-    def unlink(self, missing_ok: bool = False) -> None:
-        with self._files() as (files, path):
-            if not missing_ok or files.exists(path):
-                files.rm_file(path)
-
-    @contextmanager
-    def _files(self) -> Iterator[tuple[Any, str]]:
-        from fsspec.core import url_to_fs
-
-        try:
-            yield url_to_fs(self.address, use_listings_cache=False)  # other processes write, too
-        except (OSError, BertJudgeError):
-            raise
-        except Exception as error:  # each file system has errors of its own
-            raise OSError(f"{type(error).__name__}: {first_line(error)}") from error

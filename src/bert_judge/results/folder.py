@@ -27,10 +27,9 @@ from bert_judge.results.files import (
     RUN,
     SCORES,
     VERDICTS,
+    check_folder,
     facts,
-    is_remote,
     json_list,
-    result_folder,
     take_lock,
     write,
     write_json,
@@ -79,14 +78,12 @@ class ResultFolder:
     """
 
     def __init__(self, folder: Path | str, identity: Identity, overwrite: bool = False) -> None:
-        self.folder = folder = result_folder(folder)
+        self.folder = folder = check_folder(folder)
         self._identity = identity
         self._overwrite = overwrite
         self.part_rows: int | None = identity.options.get("part_rows")
         self._verdicts = VerdictParts(folder, self.part_rows) if self.part_rows else VerdictLines(folder)
         self.verdicts = self._verdicts.name
-        if is_remote(folder) and not self.part_rows:
-            raise OutputError(f"{folder} is an address, where verdicts are written in parts; give the rows of a part.")
         if not (overwrite or (folder / RUN).exists()) and self._is_ours(RUN + PARTIAL):
             self._end_finish()
         whole = self._is_ours(RUN) and not overwrite and has_verdicts(folder)
@@ -122,8 +119,6 @@ class ResultFolder:
     def _begin(self) -> None:
         if self.failed and self.part_rows:  # the finished result becomes an unfinished one
             (self.folder / RUN).replace(self.folder / (RUN + PARTIAL))
-        elif is_remote(self.folder):
-            (self.folder / RUN).unlink(missing_ok=True)  # an older result, whose parts make place for these
         try:
             self._verdicts.begin()
         except BlockingIOError:
@@ -239,7 +234,7 @@ class ResultFolder:
     @contextmanager
     def _locked(self) -> Iterator[bool]:
         """Lock the folder meanwhile; whether no other process has. Where folders can't be locked: True."""
-        if sys.platform == "win32" or is_remote(self.folder):
+        if sys.platform == "win32":
             yield True
             return
         handle = os.open(self.folder, os.O_RDONLY)
@@ -250,7 +245,7 @@ class ResultFolder:
 
     def _state_of_records(self) -> dict[str, tuple[int, int]]:
         """What changes when another run begins, or gives its files their names."""
-        paths = [] if is_remote(self.folder) else [self.folder / name for name in (RUN, RUN + PARTIAL)]
+        paths = [self.folder / name for name in (RUN, RUN + PARTIAL)]
         return {path.name: (path.stat().st_ino, path.stat().st_mtime_ns) for path in paths if path.exists()}
 
     def _taken(self) -> OutputError:

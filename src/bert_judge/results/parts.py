@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from bert_judge.errors import InputError, first_line
 from bert_judge.records import VERDICT_TYPES, whole_text
-from bert_judge.results.files import PARTIAL, PARTS, facts, is_remote, write
+from bert_judge.results.files import PARTIAL, PARTS, facts, write
 from bert_judge.results.lines import unwritable
 from bert_judge.results.summary import Tally
 
@@ -83,8 +83,7 @@ class VerdictParts:
         self._records: list[Mapping[str, Any]] = []
         self._reopened = False
         self._written = folder / PARTS
-        # Folders in object stores can't be renamed: there, run.json alone says that they are whole.
-        self._begun = self._written if is_remote(folder) else folder / (PARTS + PARTIAL)
+        self._begun = folder / (PARTS + PARTIAL)
 
     @property
     def rows_done(self) -> int:
@@ -110,7 +109,7 @@ class VerdictParts:
 
     def begin(self) -> None:
         """Make the folder, or make a finished one an unfinished one; parts of another run go."""
-        if self._reopened and self._begun != self._written:
+        if self._reopened:
             shutil.rmtree(self._begun, ignore_errors=True)
             self._written.rename(self._begun)
         self._tidy()
@@ -118,7 +117,7 @@ class VerdictParts:
     def _tidy(self) -> None:
         """Write the list of whole parts, each once and in order, and remove all other files."""
         self._begun.mkdir(parents=True, exist_ok=True)
-        self._write_list()
+        write(self._begun / LIST, (json.dumps(asdict(part)) + "\n" for part in self._parts()))
         names = {part.name for part in self._parts()}
         for other in self._begun.glob("*.parquet*"):
             if other.name not in names:
@@ -167,16 +166,10 @@ class VerdictParts:
         part = VerdictPart(number, len(records), failed, len(content), hashlib.sha256(content).hexdigest())
         write(self._begun / part.name, [content])
         self._whole_parts[number] = part
-        if is_remote(self._begun):  # nothing can be added to a file there
-            self._write_list()
-            return
         with (self._begun / LIST).open("a", encoding="utf-8") as file:
             file.write(json.dumps(asdict(part)) + "\n")
             file.flush()
             os.fsync(file.fileno())
-
-    def _write_list(self) -> None:
-        write(self._begun / LIST, (json.dumps(asdict(part)) + "\n" for part in self._parts()))
 
     def close(self) -> None:
         """Forget the records of a part that has no end."""
@@ -195,17 +188,13 @@ class VerdictParts:
 
     def finish(self) -> None:
         """Give the folder its name, unless it has it already."""
-        if self._begun != self._written and self._begun.exists():
+        if self._begun.exists():
             shutil.rmtree(self._written, ignore_errors=True)
             self._begun.rename(self._written)
 
     def discard(self) -> None:
         """Remove what is unfinished."""
-        self._whole_parts = {}
-        if not is_remote(self._begun):
-            shutil.rmtree(self._begun, ignore_errors=True)
-        elif self._begun.exists():
-            self._tidy()
+        shutil.rmtree(self._begun, ignore_errors=True)
 
 
 def listed_parts(folder: Path) -> list[VerdictPart]:

@@ -14,7 +14,7 @@ from typing import Any, cast
 
 from bert_judge.errors import InputError, first_line
 from bert_judge.records import Explanation, Occlusion, Row, Scale, Signature, record_cluster, uncollected
-from bert_judge.results.files import EXPLANATIONS, PARTIAL, PARTS, RUN, VERDICTS, facts, is_remote, write_files
+from bert_judge.results.files import EXPLANATIONS, PARTIAL, PARTS, RUN, VERDICTS, facts, write_files
 from bert_judge.results.lines import read_lines
 from bert_judge.results.parts import listed_parts, read_part
 from bert_judge.results.summary import Tally
@@ -82,7 +82,7 @@ def load_run(folder: str | Path, sample: int | None = None) -> Run:
     Of one with more rows than `sample` about so many are drawn, whole questions and the same ones from every result, so
     that runs on the same answers can still be compared, and memory does not grow with the result.
     """
-    folder = cast("Path", folder) if is_remote(folder) else Path(folder)
+    folder = Path(folder)
     record = load_record(folder)
     total = _total(record)
     rate = min(1.0, sample / total) if sample and total else 1.0

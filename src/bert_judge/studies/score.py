@@ -62,7 +62,6 @@ def open_result(
 ) -> tuple[Judge, ResultFolder]:
     """The judge for these rows (`Judge.fitted`), and the folder of its verdicts on them; `options` change the result.
 
-    The folder may be an address (`s3://…`) where `options` have `part_rows`.
     Raises OutputError as `ResultFolder` does, and InputError where the judge reads references that were left unread.
     """
     if isinstance(rows, Source) and judge.info.reads_references and "reference" not in rows.columns:
