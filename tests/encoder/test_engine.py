@@ -178,11 +178,8 @@ def test_identical_inputs_are_computed_once(
     first = judge.predict(["a"] * 5, ["b", "c", "b", "b", "c"], ["d"] * 5)
     assert rows == [2]
     assert first[0] == first[2] == first[3] != first[1] == first[4]
-    again = judge.predict(["a"] * 3, ["c", "e", "b"], ["d"] * 3)
-    assert rows == [2, 1]
-    assert (again[0], again[2]) == (first[1], first[0])
-    assert judge.predict(["a", "a"], ["b"] * 2, [["d", "f"], "d"])[1] == first[0]
-    assert rows == [2, 1, 1]  # a reference that is new, one that is not
+    judge.predict(["a", "a"], ["b"] * 2, [["d", "f"], "d"])
+    assert rows == [2, 2]  # of three references two are the same
 
 
 def test_marks_tell_inputs_apart(load: Callable[..., Model], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -315,18 +312,6 @@ def test_a_stream_is_judged_in_constant_memory(make_judge: MakeJudge) -> None:
     assert most_ahead < 2 * 1024  # the window that is judged, and the next, which is read
     assert most_live <= 3 * 1024 + 1
     assert live == 0
-
-
-def test_what_is_remembered_is_bounded(load: Callable[..., Model], monkeypatch: pytest.MonkeyPatch) -> None:
-    model = load("eurobert", "torch", "float32")
-    inputs = tokens_of(model, [Sample(str(n), ("7",), "q") for n in range(25)])
-    engine = Engine(model, memory=10 * (8 + 256))  # two numbers in float32, and what an entry takes
-    expected = engine.run(inputs)
-    rows = record_rows(monkeypatch, model)
-    assert np.array_equal(engine.run(inputs[-10:]), expected[-10:])
-    assert rows in ([], [0])  # the newest are cached
-    assert np.allclose(engine.run(inputs[:15]), expected[:15], atol=1e-5)
-    assert rows[-1] == 15  # the oldest are not
 
 
 def test_windows_are_lazy_and_grow() -> None:

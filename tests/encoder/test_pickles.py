@@ -92,7 +92,7 @@ def test_code_in_a_pickle_does_not_run(pickled: Path, tmp_path: Path, cache: Pat
     with pytest.raises(ModelError, match=r"can't be converted .*pytorch_model.bin holds more than weights"):
         BERTJudge(str(pickled), allow_pickle=True)
     torch.save({"a": 1}, pickled / "pytorch_model.bin")
-    with pytest.raises(ModelError, match="pytorch_model.bin holds more than weights"):
+    with pytest.raises(ModelError, match=r"pytorch_model.bin holds more than weights"):
         BERTJudge(str(pickled), allow_pickle=True)
     assert not target.exists()
     assert not (cache / "converted").exists()

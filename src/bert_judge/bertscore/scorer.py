@@ -43,9 +43,8 @@ class BERTScorer:
     `nthreads` is accepted and ignored; `use_fast_tokenizer` only matters with `compat`.
 
     `dtype`, `runtime`, `device`, `batch_tokens`, `trust_remote_code` and `allow_pickle` are as for BERTJudge.
-    `max_tokens` is the longest text in tokens (default: the model's limit); longer texts lose their end. `memory` is
-    the size of the cache of token vectors, in bytes. `compat="bert_score"` repeats the defects of bert-score, listed in
-    docs/bertscore.md, and computes in float32.
+    `max_tokens` is the longest text in tokens (default: the model's limit); longer texts lose their end.
+    `compat="bert_score"` repeats the defects of bert-score, listed in docs/bertscore.md, and computes in float32.
 
     Raises InputError and ModelError with what to do.
     """
@@ -70,7 +69,6 @@ class BERTScorer:
         compat: Literal["bert_score"] | None = None,
         max_tokens: int | None = None,
         batch_tokens: int | None = None,
-        memory: int = 1 << 27,
         trust_remote_code: bool = False,
         allow_pickle: bool = False,
     ) -> None:
@@ -104,7 +102,7 @@ class BERTScorer:
         default_limit = min(model.max_tokens, tokenizer_limit(model.folder) or model.max_tokens)
         limit = choose_limit(max_tokens, config, default_limit, least=4)
         self._model = replace(model, tokenizer=tokenizer, max_tokens=limit)
-        self._pairs = self._make_pairs(config, unweighted, Engine(self._model, batch_tokens, batch_size, memory))
+        self._pairs = self._make_pairs(config, unweighted, Engine(self._model, batch_tokens, batch_size))
         if compat and idf is False:
             idf_sents = None  # bert-score ignores them without idf=True
         self.idf, self._idf_source = bool(idf) or idf_sents is not None, "none"
@@ -264,10 +262,6 @@ class BERTScorer:
         baseline = self._baseline.of(None if self.all_layers else self.num_layers, layers) if self._baseline else None
         outputs = layers if self.all_layers else 1
         return PairScorer(engine, reader, weights, outputs, baseline, self.batch_size, defects=self._compat)
-
-    def forget(self) -> None:
-        """Empty the cache of token vectors."""
-        self._pairs.engine.forget()
 
     def _ids(self, sentences: Iterable[str]) -> Iterator[Iterable[int]]:
         """The ids of each sentence; with `compat` those of special tokens, too."""

@@ -287,8 +287,8 @@ def load_config(folder: Path, trust_remote_code: bool = False) -> PretrainedConf
     architecture = raw.get("model_type")
     if architecture in CONFIG_MAPPING:
         raw.pop("auto_map", None)
-        if architecture == "eurobert":
-            _normalise_pooling(raw, folder / "config.json")
+        if architecture == "eurobert":  # whose remote code names it otherwise, and has another default
+            raw["classifier_pooling"] = raw.pop("clf_pooling", None) or raw.get("classifier_pooling") or "late"
         return CONFIG_MAPPING[architecture].from_dict(raw)
     if architecture is None:
         raise ModelError(f"{folder} is not a model: its config.json names no architecture (model_type).")
@@ -298,17 +298,6 @@ def load_config(folder: Path, trust_remote_code: bool = False) -> PretrainedConf
             "allow the code that comes with the model (trust_remote_code=True), or use another model."
         )
     return AutoConfig.from_pretrained(folder, trust_remote_code=True)
-
-
-def _normalise_pooling(raw: dict[str, Any], path: Path) -> None:
-    """EuroBERT's remote code calls it `clf_pooling`, which transformers ignores: there it is `classifier_pooling`."""
-    remote, native = raw.pop("clf_pooling", None), raw.get("classifier_pooling")
-    if remote is not None and native is not None and remote != native:
-        raise ModelError(f"{path} has clf_pooling={remote!r} and classifier_pooling={native!r}; remove the wrong one.")
-    pooling = remote or native or "late"
-    if pooling not in ("bos", "mean", "late"):
-        raise ModelError(f"{path} has the pooling {pooling!r}; 'bos', 'mean' or 'late' was expected.")
-    raw["classifier_pooling"] = pooling
 
 
 def load_tokenizer(folder: Path) -> Tokenizer:

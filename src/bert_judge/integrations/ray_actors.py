@@ -162,5 +162,4 @@ class PartActor:
             samples = list(chosen_rows(self._rows.part(number), rows))
         except InputError as error:
             raise InputError(f"on a machine of the cluster: {error}") from error
-        self._judge.forget()
         return list(judged_records(samples, self._judge, self._work.texts))

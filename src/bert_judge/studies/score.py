@@ -115,8 +115,6 @@ def _judged_into(folder: ResultFolder, source: Rows, judge: Judge, texts: bool) 
             yield done
         return
     for number, rows in todo.items():
-        if folder.part_rows:
-            judge.forget()  # so that a part does not depend on where a run stopped before
         samples = source.part(number) if folder.part_rows else source
         for _ in folder.write(number, rows, judged_records(chosen_rows(samples, rows), judge, texts)):
             done += 1
