@@ -14,12 +14,18 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from bert_judge.bertscore.alignment import Alignment, align_texts
 from bert_judge.bertscore.defaults import RescalingBaseline, choose_layer, default_model, find_baseline
 from bert_judge.bertscore.idf import Idf, dictionary_weights
-from bert_judge.bertscore.pairs import WINDOW, Pair, PairScore, PairScorer
-from bert_judge.bertscore.plot import check_target, draw, save
-from bert_judge.bertscore.texts import TextReader, has_prefix_space, tokenizer_of_bert_score
+from bert_judge.bertscore.pairs import (
+    WINDOW,
+    Pair,
+    PairScore,
+    PairScorer,
+    TextReader,
+    has_prefix_space,
+    tokenizer_of_bert_score,
+)
+from bert_judge.bertscore.plot import Alignment, align_texts, check_target, draw, save
 from bert_judge.encoder.batching import windows
 from bert_judge.encoder.engine import Engine, Hidden, RuntimeName, load_model
 from bert_judge.encoder.models import choose_limit, count_layers, find_model, read_config, tokenizer_limit
