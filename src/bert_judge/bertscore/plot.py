@@ -233,16 +233,15 @@ def _draw_matches(axes: Axes, alignment: Alignment, cell: float) -> None:
 
 def _name_tokens(axes: Axes, alignment: Alignment, cell: float) -> None:
     """Tokens on the left and on top, special ones in grey."""
+    axes.xaxis.tick_top()
+    axes.xaxis.set_label_position("top")
+    axes.tick_params(length=0)
     font: dict[str, Any] = {"fontsize": min(10.0, max(6.5, 38 * cell)), "parse_math": False}
     for axis, text in ((axes.yaxis, alignment.candidate), (axes.xaxis, alignment.reference)):
         axis.set_ticks(range(len(text.tokens)), [token[:_LONGEST] for token in text.tokens], **font)
         for label, special in zip(axis.get_ticklabels(), text.special, strict=True):
             label.set_color(_GREY if special else "black")
-    axes.xaxis.tick_top()
-    axes.xaxis.set_label_position("top")
-    axes.tick_params(length=0)
-    for label in axes.get_xticklabels():
-        label.set(rotation=90)
+    axes.tick_params("x", rotation=90)
     axes.set_xlabel("reference", fontsize=9, color=_REFERENCE, weight="bold")
     axes.set_ylabel("candidate", fontsize=9, color=_CANDIDATE, weight="bold")
     axes.spines[:].set_visible(False)
