@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import inspect
 import itertools
-import os
 import random
-import subprocess
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from pathlib import Path
@@ -135,30 +132,6 @@ def test_no_pair_meets_the_reference_of_another_row(
             assert numbers(list(scorer.score_each(pairs))) == pytest.approx(alone, abs=1e-5)
             rolled = [(candidate, pairs[n - 1][1]) for n, (candidate, _) in enumerate(pairs)]
             assert (np.abs(numbers(list(scorer.score_each(rolled))) - alone).max(axis=1) > 1e-3).mean() > 0.9
-
-
-_PRINT_SCORES = """
-from bert_judge import BERTScorer
-texts = ["the capital is Paris", "London it was", "Berlin", "I would say Paris or London", "", "Paris"]
-pairs = [(one, [other, texts[n]]) for one in texts for n, other in enumerate(texts)]
-scorer = BERTScorer("starter", idf=texts, dtype="float32", runtime="openvino", batch_size=4)
-print([(score.precision[0], score.recall[0], score.f1[0], score.reference) for score in scorer.score_each(pairs)])
-"""
-
-
-def test_the_seed_of_hashes_changes_nothing(shared_cache: Path) -> None:
-    printed = [
-        subprocess.run(
-            [sys.executable, "-c", _PRINT_SCORES],
-            env=os.environ | {"PYTHONHASHSEED": seed},
-            capture_output=True,
-            check=True,
-            text=True,
-        ).stdout
-        for seed in ("1", "2")
-    ]
-    assert printed[0] == printed[1]
-    assert printed[0].count("(") >= 36
 
 
 def record_rows(monkeypatch: pytest.MonkeyPatch, scorer: BERTScorer) -> list[int]:

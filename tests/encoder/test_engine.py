@@ -245,18 +245,6 @@ def test_an_error_of_one_input_comes_through_and_leaves_the_judge_usable(make_ju
 
 
 @pytest.mark.parametrize("runtime", ["torch", "openvino"])
-def test_a_stream_that_is_left_leaves_the_judge_usable(make_judge: MakeJudge, runtime: str) -> None:
-    judge = BERTJudge(str(make_judge("eurobert")), dtype="float32", runtime=runtime)
-    rows = [Sample(f"It is {n}.", ("7",), "What is it?") for n in range(300)]
-    expected = [verdict.score for verdict in BERTJudge(str(make_judge("eurobert")), dtype="float32").assess(rows)]
-    stream = judge.assess(iter(rows))
-    scores = [verdict.score for verdict in itertools.islice(stream, 3)]
-    stream.close()
-    assert scores == pytest.approx(expected[:3], abs=1e-4)
-    assert [verdict.score for verdict in judge.assess(rows)] == pytest.approx(expected, abs=1e-4)
-
-
-@pytest.mark.parametrize("runtime", ["torch", "openvino"])
 def test_a_run_that_is_left_half_way_leaves_the_runtime_usable(load: Callable[..., Model], runtime: str) -> None:
     """A small batch and then a large one, so that this is still under way when the run is left."""
     model = load("starter", runtime, "float32")
@@ -324,12 +312,6 @@ def test_windows_are_lazy_and_grow() -> None:
         sizes.append(len(window))
         assert len(drawn) == sum(sizes)  # not one more than is handed out
     assert sizes == [64, 128, 256, 512, 1024, 1024, 1024]
-
-
-def test_windows_end_early_by_weight() -> None:
-    assert list(windows([3, 3, 3, 9, 1, 1], int, 6, 64, 1024)) == [[3, 3], [3, 9], [1, 1]]
-    assert list(windows([7, 7], int, 6, 64, 1024)) == [[7], [7]]  # one item goes, whatever its weight
-    assert list(windows([], int, 6, 64, 1024)) == []
 
 
 @given(st.lists(st.integers(0, 50), max_size=400), st.integers(1, 500), st.integers(1, 9), st.integers(9, 40))

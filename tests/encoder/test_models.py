@@ -252,8 +252,7 @@ def test_weights_and_dropout(make_judge: MakeJudge, architecture: str) -> None:
     assert str(load_hf_encoder(str(make_judge(architecture)), dtype="bfloat16").dtype) == "torch.bfloat16"
 
 
-@pytest.mark.parametrize("bar", [True, False])
-@pytest.mark.parametrize("level", ["debug", "warning", "error"])
+@pytest.mark.parametrize(("bar", "level"), [(True, "debug"), (False, "error")])
 def test_logging_of_transformers_is_as_before(make_judge: MakeJudge, bar: bool, level: str) -> None:
     import logging as standard
 

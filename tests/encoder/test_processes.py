@@ -123,14 +123,6 @@ def test_what_a_function_prints_is_no_result(capfd: pytest.CaptureFixture[str]) 
     assert capfd.readouterr().out == ""
 
 
-def test_large_items_and_results_pass(subtests: pytest.Subtests) -> None:
-    """More than a pipe holds, both ways at once."""
-    for processes in (1, 2):
-        with subtests.test(processes=processes):
-            items = [f"'{'x' * 300_000}'"] * 6
-            assert results(items, processes) == ["x" * 300_000] * 6
-
-
 SCRIPT = """
 import sys, time, os
 from bert_judge.encoder.processes import computed_ahead

@@ -14,7 +14,7 @@ from tokenizers import Encoding, Tokenizer
 from bert_judge.bertscore.idf import Weights
 from bert_judge.encoder.batching import windows
 from bert_judge.encoder.engine import Engine, Model
-from bert_judge.encoder.models import tokenizer_class
+from bert_judge.encoder.models import tokenizer_config
 from bert_judge.records import Tokens
 
 Pair = tuple[str, Sequence[str]]
@@ -238,10 +238,12 @@ class TextReader:
 def has_prefix_space(folder: Path, config: Mapping[str, Any]) -> bool:
     """Whether bert-score puts a space before a text, as it does for two classes of (slow) tokenizers.
 
-    The class is named in the model's files, or else follows from the architecture.
+    The class is named in the model's files, or else ("TokenizersBackend" names none) follows from the architecture.
     """
-    name = tokenizer_class(folder, config)
-    return name in _PREFIXING_CLASSES if name else config.get("model_type") in _PREFIXING_TYPES
+    name = tokenizer_config(folder).get("tokenizer_class") or config.get("tokenizer_class")
+    if name in (None, "TokenizersBackend"):
+        return config.get("model_type") in _PREFIXING_TYPES
+    return str(name).removesuffix("Fast") in _PREFIXING_CLASSES
 
 
 def tokenizer_of_bert_score(model: Model) -> tuple[Tokenizer, list[int]]:

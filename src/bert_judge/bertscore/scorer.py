@@ -27,14 +27,16 @@ from bert_judge.bertscore.pairs import (
 )
 from bert_judge.bertscore.plot import Alignment, align_texts, check_target, draw, save
 from bert_judge.encoder.batching import windows
-from bert_judge.encoder.engine import Engine, Hidden, RuntimeName, load_model
-from bert_judge.encoder.models import choose_limit, count_layers, find_model, read_config, tokenizer_limit
+from bert_judge.encoder.engine import Engine, Hidden, Model, RuntimeName, load_model
+from bert_judge.encoder.models import count_layers, find_model, read_config, tokenizer_config
 from bert_judge.errors import InputError
 from bert_judge.records import Signature, __version__
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from torch import Tensor
+
+_RELATIVE_POSITIONS = frozenset(["t5", "mt5", "umt5", "longt5", "xlnet"])  # they read longer texts, too
 
 
 class BERTScorer:
@@ -105,9 +107,7 @@ class BERTScorer:
         )
         config = read_config(model.folder)
         tokenizer, unweighted = tokenizer_of_bert_score(model) if compat else (model.tokenizer, [])
-        default_limit = min(model.max_tokens, tokenizer_limit(model.folder) or model.max_tokens)
-        limit = choose_limit(max_tokens, config, default_limit, least=4)
-        self._model = replace(model, tokenizer=tokenizer, max_tokens=limit)
+        self._model = replace(model, tokenizer=tokenizer, max_tokens=_limit(model, config, max_tokens))
         self._pairs = self._make_pairs(config, unweighted, Engine(self._model, batch_tokens, batch_size))
         if compat and idf is False:
             idf_sents = None  # bert-score ignores them without idf=True
@@ -341,6 +341,16 @@ def get_hash(
         f"{model}_L{num_layers}{'_idf' if idf else '_no-idf'}_version=0.3.12(hug_trans={transformers.__version__})"
         f"{rescaled}{'_fast-tokenizer' if use_fast_tokenizer else ''}"
     )
+
+
+def _limit(model: Model, config: Mapping[str, Any], asked: int | None) -> int:
+    """The longest text in tokens: as asked for, else what model and tokenizer allow."""
+    if asked is None:
+        named = tokenizer_config(model.folder).get("model_max_length")
+        return min(model.max_tokens, named) if isinstance(named, int) and named > 0 else model.max_tokens
+    if asked < 4 or (asked > model.max_tokens and config.get("model_type") not in _RELATIVE_POSITIONS):
+        raise InputError(f"max_tokens is {asked}; a number from 4 to {model.max_tokens} was expected for this model.")
+    return asked
 
 
 def checked_pairs(cands: Sequence[str], refs: Sequence[str] | Sequence[Sequence[str]]) -> list[Pair]:

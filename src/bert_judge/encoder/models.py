@@ -35,7 +35,6 @@ INT8 = ("int8.xml", "int8.bin")
 _FILES = ("*.json", "*.safetensors", "*.model", "*.txt", "*.jinja", *INT8)  # fetched from the Hub: no pickles, no code
 _COMMIT = re.compile("[0-9a-f]{40}")
 _UNREAD = ("pooler.", "decoder.")  # weights that no hidden state of an encoder depends on
-_RELATIVE_POSITIONS = frozenset(["t5", "mt5", "umt5", "longt5", "xlnet"])
 _OFFSET_POSITIONS = frozenset(
     "roberta xlm-roberta xlm-roberta-xl camembert mpnet longformer roberta-prelayernorm xmod".split()
 )
@@ -112,7 +111,7 @@ def _has_code(folder: Path) -> bool:
 
     config = read_config(folder)
     unsupported = "auto_map" in config and config.get("model_type") not in CONFIG_MAPPING
-    return unsupported or "auto_map" in _tokenizer_config(folder)
+    return unsupported or "auto_map" in tokenizer_config(folder)
 
 
 def _convert(folder: Path, pickles: Iterable[Path], copy: Path) -> None:
@@ -354,22 +353,8 @@ def checked_hashes(folder: Path) -> dict[str, str]:
     return hashes
 
 
-def tokenizer_class(folder: Path, config: Mapping[str, Any]) -> str | None:
-    """The tokenizer's class by the model's files, without "Fast"; None if they name none.
-
-    "TokenizersBackend", which transformers 5 writes, counts as none.
-    """
-    name = _tokenizer_config(folder).get("tokenizer_class") or config.get("tokenizer_class")
-    return None if name in (None, "TokenizersBackend") else str(name).removesuffix("Fast")
-
-
-def tokenizer_limit(folder: Path) -> int | None:
-    """The longest input in tokens by the tokenizer's configuration; None if it has no real limit."""
-    limit = _tokenizer_config(folder).get("model_max_length")
-    return limit if isinstance(limit, int) and 0 < limit < 1 << 24 else None  # 1e30 means none
-
-
-def _tokenizer_config(folder: Path) -> dict[str, Any]:
+def tokenizer_config(folder: Path) -> dict[str, Any]:
+    """A model's tokenizer_config.json; empty if there is none."""
     return read_object(folder / "tokenizer_config.json")
 
 
@@ -393,20 +378,6 @@ def max_input_tokens(config: Mapping[str, Any]) -> int:
     if config.get("model_type") in _OFFSET_POSITIONS:
         return limit - int(config.get("pad_token_id") or 0) - 1
     return limit
-
-
-def choose_limit(asked: int | None, config: Mapping[str, Any], default: int, least: int) -> int:
-    """The longest input in tokens: what the user asked for, else `default`.
-
-    Models with relative positions also read inputs longer than `max_input_tokens`. Raises InputError below `least` and
-    above what the model can read.
-    """
-    if asked is None:
-        return default
-    limit = max_input_tokens(config)
-    if asked < least or (asked > limit and config.get("model_type") not in _RELATIVE_POSITIONS):
-        raise InputError(f"max_tokens is {asked}; a number from {least} to {limit} was expected for this model.")
-    return asked
 
 
 def count_layers(config: Mapping[str, Any]) -> int:
