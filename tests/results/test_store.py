@@ -52,22 +52,6 @@ def test_a_query_for_many_keys(tmp_path: Path) -> None:
     assert len(store.get([f"key {n}" for n in range(2_000)])) == 1_700
 
 
-def test_another_store_and_sqlite_can_read_the_file(tmp_path: Path) -> None:
-    first = Store(tmp_path / "store.sqlite")
-    first.put({"key": FULL})
-    second = Store(str(tmp_path / "store.sqlite"))
-    assert second.get(["key"]) == {"key": FULL}
-    second.put({"other": {"text": "x"}})
-    assert first.get(["other"])["other"]["text"] == "x"
-    assert len(first) == 2
-    connection = sqlite3.connect(tmp_path / "store.sqlite")
-    query = "SELECT json_extract(value, '$.tokens'), kept_at FROM entries WHERE key = 'key'"
-    ((tokens, kept_at),) = connection.execute(query)
-    connection.close()
-    assert tokens == 12
-    assert kept_at > 1.7e9
-
-
 def test_keys_differ_where_anything_differs(subtests: pytest.Subtests) -> None:
     for one, other in [
         (("a", "b"), ("ab", "")),
