@@ -28,16 +28,13 @@ _EXAMPLES = """examples:
   bert-judge bertscore --texts -r "It was cold." -c "The weather was freezing."
   echo '{"candidate": "Hi there", "references": ["Hello there"]}' | bert-judge bertscore --json
   bert-judge bertscore -r "He died at his house." -c "She died in her home." --plot alignment.png
-  bert-judge bertscore -r news.txt -m answerdotai/ModernBERT-base --baseline modernbert.csv
 
 One text a line; several reference files are several references for each line of the candidates. Without --lang and
 --model the texts are compared by the encoder that ships inside this package. It prints
 
   <signature> P: 0.957378 R: 0.961325 F1: 0.959333
 
-and with -s a line "P<tab>R<tab>F1" for each pair; with --json {"bertscore_f1": 0.959333}. A baseline has the means of
-random pairs of texts at every layer, as bert-score's files have: LAYER,P,R,F. Give some thousands of texts of the kind
-and language that will be scored.
+and with -s a line "P<tab>R<tab>F1" for each pair; with --json {"bertscore_f1": 0.959333}.
 """
 
 
@@ -62,8 +59,8 @@ class ScorerOptions:
 def main(arguments: Sequence[str]) -> int:
     """Parse the flags, read the texts, load the model, print the scores."""
     options = _parse(arguments)
-    if options["plot"] or options["baseline"]:
-        say(_drawn(options) if options["plot"] else _baseline(options))
+    if options["plot"]:
+        say(_drawn(options))
         return 0
     candidates, references = _read(options)
     if not candidates:
@@ -127,27 +124,6 @@ def _drawn(options: Mapping[str, Any]) -> str:
     return "\n".join([scores, *cut, f"scorer {alignment.signature}", f"file   {path}"])
 
 
-def _baseline(options: Mapping[str, Any]) -> str:
-    """Score random pairs of texts at all layers and write the means; returns those of the layer that is compared."""
-    if options["pairs"] < 1:
-        raise InputError(f"pairs is {options['pairs']}; a number of at least 1 was expected.")
-    output = Path(options["baseline"])
-    if output.is_dir():
-        raise InputError(f"{output} is a folder; the name of a file was expected.")
-    if not output.parent.is_dir():
-        raise InputError(f"there is no folder {output.parent} for the baseline; make it first.")
-    texts = read_lines(options["ref"][0])
-    from bert_judge.bertscore.defaults import choose_layer, measure_baseline, write_baseline
-
-    scorer = make_scorer(options, all_layers=True)
-    rows = measure_baseline(scorer, texts, options["pairs"], options["seed"], progress=sys.stderr.isatty())
-    write_baseline(output, rows)
-    layer = choose_layer(options["model"], None, options["trust_remote_code"])
-    precision, recall, f1 = rows[layer.number]
-    means = f"P: {precision:.6f} R: {recall:.6f} F1: {f1:.6f}"
-    return f"layer {layer.number} ({layer.chosen})  {means}\nwritten to {output}"
-
-
 def _parse(arguments: Sequence[str]) -> dict[str, Any]:
     takes, text = "-r REFS [REFS …] -c CANDS [flags]", "BERTScore (arXiv 1904.09675) of texts."
     parser = Parser("bert-judge bertscore", takes, text, _EXAMPLES)
@@ -166,10 +142,6 @@ def _parse(arguments: Sequence[str]) -> dict[str, Any]:
     instead = parser.add_argument_group("instead of scores")
     plot = "draw which tokens of the texts -r and -c match: .png, .svg, .pdf or data (.json)"
     instead.add_argument("--plot", metavar="FILE", help=plot)
-    baseline = "write a rescaling baseline of the model -m, from random pairs of the lines of -r"
-    instead.add_argument("--baseline", metavar="FILE", help=baseline)
-    instead.add_argument("--pairs", type=int, default=10_000, metavar="N", help="of a baseline (default: 10000)")
-    instead.add_argument("--seed", type=int, default=0, metavar="N", help="chooses the pairs (default: 0)")
     metric = parser.add_argument_group("the metric")
     add_scorer_flags(metric, "model", "num_layers", "lang", "rescale_with_baseline", "baseline_path", "idf")
     idf_path = "file of these weights: read if it is there, else counted and written"
@@ -185,8 +157,9 @@ def _parse(arguments: Sequence[str]) -> dict[str, Any]:
     machine.add_argument("--nthreads", type=int, metavar="N", help="accepted, as bert-score has it; changes nothing")
     add_scorer_flags(machine, "device", "dtype", "runtime", "trust_remote_code", "allow_pickle")
     options = parser.parse(arguments)
-    if options["plot"] or options["baseline"]:
-        _check_instead(parser, options)
+    if options["plot"]:
+        if len(options["ref"] or ()) != 1 or options["cand"] is None or options["json"]:
+            parser.error("--plot needs one text for -r and one for -c, in quotation marks")
         return options
     files = [name for name in ("ref", "cand") if options[name] is not None]
     if options["json"] not in (None, "-") and files:
@@ -194,18 +167,6 @@ def _parse(arguments: Sequence[str]) -> dict[str, Any]:
     if len(files) == 1 or not (files or options["json"]):
         parser.error("references (-r) and candidates (-c) are needed, or --json")
     return options
-
-
-def _check_instead(parser: Parser, options: Mapping[str, Any]) -> None:
-    references = len(options["ref"] or ())
-    if options["plot"] and options["baseline"]:
-        parser.error("--plot and --baseline do different things; give one of them")
-    if options["plot"] and (references != 1 or options["cand"] is None or options["json"]):
-        parser.error("--plot needs one text for -r and one for -c, in quotation marks")
-    if options["baseline"] and (references != 1 or options["cand"] is not None or options["json"]):
-        parser.error("--baseline needs one file of texts, -r, and no candidates")
-    if options["baseline"] and not options["model"]:
-        parser.error("--baseline is for a model; name it with -m")
 
 
 _PATH = re.compile(r"(?:\.{0,2}|~)/\S+|\S*\w\.(?:txt|[ct]sv|jsonl?|md|refs?|hyps?|out)", re.IGNORECASE)

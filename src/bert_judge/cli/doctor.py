@@ -77,8 +77,7 @@ def _described(record: dict[str, object]) -> str:
     assert isinstance(identity, dict)
     judge = Signature.of(identity["signature"]).short
     failed = f"; the judge failed on {summary['failed']:,}, which the next run judges" if summary.get("failed") else ""
-    hashed = "" if record.get("files") else "; rows counted only, as its version kept no hashes"
-    return f"{summary['rows']:,} rows, whole, by {judge}{failed}{hashed}"
+    return f"{summary['rows']:,} rows, whole, by {judge}{failed}"
 
 
 def _check_installation() -> int:

@@ -20,7 +20,7 @@ from bert_judge.judges.naming import JudgeSpec
 from bert_judge.paths import scores_folder
 from bert_judge.pipeline import CandidateRows, Task
 from bert_judge.report.score import task_table
-from bert_judge.results import CANDIDATES, PART_ROWS, ResultFolder, result_folder
+from bert_judge.results import CANDIDATES, PART_ROWS, ResultFolder, check_folder
 from bert_judge.results.summary import Summary
 from bert_judge.studies.score import open_result
 
@@ -59,7 +59,7 @@ class _Result:
 def main(arguments: Sequence[str]) -> int:
     """Check tasks and candidates, load each judge once, judge everything, print a table."""
     specs, options, task_options = _parse(arguments)
-    output_dir = result_folder(options.output_dir)
+    output_dir = check_folder(options.output_dir)
     work = list(_candidates(read_tasks(task_options), options))
     command = ["bert-judge", "judge", *arguments]
     results = []

@@ -8,10 +8,9 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
-from bert_judge.cli import note
 from bert_judge.errors import InputError, OutputError, first_line
 from bert_judge.report import write_report
-from bert_judge.results import EXPLANATIONS, PART_ROWS, REPORT, RUN, ResultFolder, is_remote
+from bert_judge.results import EXPLANATIONS, PART_ROWS, REPORT, RUN, ResultFolder
 from bert_judge.results.runs import Run, load_run
 
 PAGE_ROWS = 20_000
@@ -51,11 +50,6 @@ class VerdictOptions(OutputOptions):
             raise InputError("--explain writes words of the candidates, which --no_texts leaves out; give one of them.")
         if self.part_rows is not None and self.part_rows < 1:
             raise InputError(f"part_rows is {self.part_rows}; a number of at least 1 was expected.")
-        if "://" in self.output_dir and not self.in_parts:
-            raise InputError(
-                "--output_dir is an address, where verdicts are written in parts; add --output_format parquet, or name "
-                "a folder."
-            )
         if self.engine == "ray" and self.output_format == "jsonl":
             raise InputError("--engine ray writes parts, in any order; leave --output_format jsonl out.")
         if self.engine != "ray" and (self.actors or self.ray_address):
@@ -95,9 +89,6 @@ def write_page(results: Sequence[ResultFolder], path: Path, load: Load) -> str:
 
     Verdicts are written as a stream, but a page holds its rows at once: it shows a sample of many.
     """
-    if any(is_remote(result.folder) for result in results):
-        note(f"{results[0].folder} is an address, where no page is written; `bert-judge report` makes one of a copy.")
-        return ""
     written = [result.folder / name for result in results for name in (RUN, EXPLANATIONS)]
     newest = max(path.stat().st_mtime for path in written if path.exists())
     if not path.exists() or path.stat().st_mtime < newest:

@@ -37,7 +37,7 @@ from bert_judge.report.cascade import stages_document
 from bert_judge.report.comparison import Comparison, comparison_document
 from bert_judge.report.document import Block, Document
 from bert_judge.report.score import result_facts, saved_runs_table, suite_table, write_columns
-from bert_judge.results import HARNESS_FILES, REPORT, RUN, SCORES, Identity, ResultFolder, is_remote, result_folder
+from bert_judge.results import HARNESS_FILES, REPORT, RUN, SCORES, Identity, ResultFolder, check_folder
 from bert_judge.studies.compare import compare_models, rankings
 from bert_judge.studies.pairing import question_of
 from bert_judge.studies.score import open_result
@@ -95,7 +95,7 @@ class _Job:
 def main(arguments: Sequence[str]) -> int:
     """Parse the flags, check everything, load the judges, judge, and print what came out."""
     specs, options, files = _parse(arguments)
-    output_dir = result_folder(options.output_dir)
+    output_dir = check_folder(options.output_dir)
     jobs = _jobs(specs, _open(files, options), options, output_dir)
     command = ["bert-judge", "score", *arguments]
     results: dict[str, ResultFolder] = {}
@@ -191,7 +191,7 @@ def _judge(job: _Job, judge: Judge, options: ScoreOptions, command: list[str]) -
 def _say_one(folder: ResultFolder, source: Source, spec: JudgeSpec, judge: Judge, options: ScoreOptions) -> None:
     load = loader([folder])
     page = "" if options.no_report else write_page([folder], folder.folder / REPORT, load)
-    compares = source.saved_runs and not options.no_texts and not is_remote(folder.folder)
+    compares = source.saved_runs and not options.no_texts
     beside = beside_own_scores(folder, load(folder)) if compares else None
     if not options.quiet:
         written = page + "".join(f", {name}" for name in HARNESS_FILES if beside)
@@ -208,8 +208,6 @@ def _say_one(folder: ResultFolder, source: Source, spec: JudgeSpec, judge: Judge
 
 def _column_of_models(folder: ResultFolder, load: Load) -> str:
     """The column by which two models answered a question; empty where no rows say so, or `compare` can't read it."""
-    if is_remote(folder.folder):
-        return ""
     first: dict[tuple[str, Hashable], object] = {}
     for row in load(folder).rows:
         for column in _MODEL_COLUMNS & row.meta.keys():
@@ -232,12 +230,9 @@ def _say_several(
     """Write the table and the page of all results, and print how the judges, or the models, compare."""
     rows, models = len(jobs[0].source), len({job.candidates for job in jobs})
     load = loader(list(results.values()))
-    table = ""
-    if not is_remote(output_dir):
-        path = write_columns(results, output_dir, candidate=models == 1)
-        page = path.with_name(f"{path.stem}.html")
-        written = "" if options.no_report else write_page(list(results.values()), page, load)
-        table = f"{path}{written}, and "
+    table = write_columns(results, output_dir, candidate=models == 1)
+    page = table.with_name(f"{table.stem}.html")
+    written = "" if options.no_report else write_page(list(results.values()), page, load)
     if options.quiet:
         return
     sources = dict.fromkeys(job.source for job in jobs)
@@ -247,7 +242,7 @@ def _say_several(
         say(f"\nbert-judge compare {jobs[0].folder} {jobs[1].folder} shows the answers in which they differ")
     else:
         say(suite_table(results, "judge" if models == 1 else "candidates").text())
-    if options.explain and not is_remote(output_dir):
+    if options.explain:
         say(f"\n{where_explained(output_dir)}")
     if models == 1 and (by := _column_of_models(results[jobs[0].name], load)):
         folders = " ".join(str(job.folder) for job in jobs)
@@ -255,7 +250,7 @@ def _say_several(
     named_by_judge = jobs[0].name != jobs[0].candidates
     verdicts = results[jobs[0].name].verdicts
     below = "/".join(["CANDIDATES"] * bool(jobs[0].candidates) + ["JUDGE"] * named_by_judge)
-    say(f"\nfiles  {table}in {output_dir}/{below}: {verdicts}, {SCORES}, {RUN}")
+    say(f"\nfiles  {table}{written}, and in {output_dir}/{below}: {verdicts}, {SCORES}, {RUN}")
 
 
 def _comparison(jobs: Sequence[_Job], results: Mapping[str, ResultFolder], load: Load) -> str:

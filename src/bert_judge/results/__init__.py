@@ -25,23 +25,24 @@ from bert_judge.results.files import (
     EXPLANATIONS,
     HARNESS,
     HARNESS_FILES,
-    PARTIAL,
     PARTS,
     REPORT,
-    REPORTS,
     RUN,
     SCORES,
     VERDICTS,
     check_folder,
-    is_remote,
     read_list,
-    result_folder,
     write_files,
 )
 from bert_judge.results.folder import Identity, ResultFolder, circumstances
 from bert_judge.results.parts import PART_ROWS
-from bert_judge.results.runs import has_verdicts, read_explanations, read_verdicts, write_explanations
-from bert_judge.results.verify import damage, different_figures
+from bert_judge.results.runs import (
+    damage,
+    different_figures,
+    read_explanations,
+    read_verdicts,
+    write_explanations,
+)
 
 __all__ = [
     "BAD_ROWS",
@@ -50,11 +51,9 @@ __all__ = [
     "EXPLANATIONS",
     "HARNESS",
     "HARNESS_FILES",
-    "PARTIAL",
     "PARTS",
     "PART_ROWS",
     "REPORT",
-    "REPORTS",
     "RUN",
     "SCORES",
     "VERDICTS",
@@ -64,12 +63,9 @@ __all__ = [
     "circumstances",
     "damage",
     "different_figures",
-    "has_verdicts",
-    "is_remote",
     "read_explanations",
     "read_list",
     "read_verdicts",
-    "result_folder",
     "write_explanations",
     "write_files",
 ]
