@@ -141,12 +141,12 @@ def generate_candidates(
     think_token: str = THINK_TOKEN,
     overwrite: bool = False,
     command: Sequence[str] = (),
-    progress: Callable[[Reply], None] = lambda _: None,
+    progress: Callable[[], object] = lambda: None,
 ) -> Path:
     """Let a model answer the questions of a task; returns the folder with `candidates.json`.
 
     Candidates that are there already are kept, unless `overwrite`. A reasoning trace is cut off; one that never ends
-    leaves an empty candidate. `progress` is called with each reply. Raises ModelError where prompts have no reply; a
+    leaves an empty candidate. `progress` is called for each reply. Raises ModelError where prompts have no reply; a
     `KeptGenerator` keeps the other replies for the next call.
     """
     folder = output_dir / task.name / model_folder(model)
@@ -156,7 +156,7 @@ def generate_candidates(
     start, replies = time.time(), dict[int, Reply]()
     for index, reply in generator.replies(task.questions):
         replies[index] = reply
-        progress(reply)
+        progress()
     failed = [reply.error for reply in replies.values() if reply.error is not None]
     if failed:
         raise ModelError(

@@ -176,7 +176,7 @@ def test_show_marks_the_parts_that_matter(score: Command, show: Command, monkeyp
     assert full.count("Once upon a time") == 40
     assert full.endswith("speak against it: 0.38 higher.\n")
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
-    from bert_judge.cli.rows import row_lines
+    from bert_judge.cli.show import row_lines
 
     lines = list(row_lines(load_run("out").rows[0]))
     assert "  candidate   It was \x1b[32m[Mary +1.00]\x1b[0m \x1b[32m[Shelley +1.00]\x1b[0m." in lines

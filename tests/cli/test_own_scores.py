@@ -126,14 +126,14 @@ def test_disagreements_are_shown_and_there_is_a_page(command: Command) -> None:
         "2: judged correct (1.000); the tool: exact 0, f1 0",
     ]
     assert "question   Capital 0?" in out
-    assert "(3 more: bert-judge show out --theirs)" in out
+    assert "(3 more: bert-judge show out --tool_disagrees)" in out
     assert "run.json, report.html, harness.json" in out
     assert Path("out/report.html").stat().st_size > 10_000
-    status, out, _ = command("show", "out", "--theirs")
+    status, out, _ = command("show", "out", "--tool_disagrees")
     assert status == 0
-    assert out.startswith("out: 8 of 10 rows (theirs)")
-    assert "theirs      exact 0, f1 0" in out
-    assert command("show", "out", "--theirs", "--wrong")[1].startswith("out: 4 of 10 rows (wrong, theirs)")
+    assert out.startswith("out: 8 of 10 rows (tool disagrees)")
+    assert "tool        exact 0, f1 0" in out
+    assert command("show", "out", "--tool_disagrees", "--wrong")[1].startswith("out: 4 of 10 rows (wrong, tool disagrees)")
     assert command("score", "samples.jsonl", *BY_WORDS, "--output_dir", "bare", "--no_report", "--quiet")[1] == ""
     assert not Path("bare/report.html").exists()
 
@@ -141,4 +141,4 @@ def test_disagreements_are_shown_and_there_is_a_page(command: Command) -> None:
 def test_what_has_no_scores_of_a_tool_has_no_disagreements(command: Command, complaint: Callable[..., str]) -> None:
     Path("x.csv").write_text("answer,output\na,a\n")
     assert command("score", "x.csv", *BY_WORDS, "--output_dir", "out", "--quiet")[0] == 0
-    assert "out has no scores of another tool to differ from" in complaint("show", "out", "--theirs")
+    assert "out has no scores of another tool to differ from" in complaint("show", "out", "--tool_disagrees")

@@ -348,7 +348,7 @@ def test_a_judge_that_breaks_its_contract_is_told(score):
 
 def command(*arguments: object) -> list[str]:
     """As the `bert-judge` script runs it: without the current folder in Python's path (-P)."""
-    return [sys.executable, "-P", "-m", "bert_judge.cli", "score", *map(str, arguments)]
+    return [sys.executable, "-P", "-m", "bert_judge", "score", *map(str, arguments)]
 
 
 def environment() -> dict[str, str]:

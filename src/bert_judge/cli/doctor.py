@@ -7,14 +7,16 @@ import os
 import platform
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
+from typing import Annotated
 
 from packaging.requirements import Requirement
 
-from bert_judge.cli import run, say, say_error
-from bert_judge.cli.flags import Parser
-from bert_judge.encoder.devices import fastest_dtype, has_int8_products, has_native_bf16, hides_amx
+from bert_judge.cli import say, say_error
+from bert_judge.cli.flags import Argument, Parser, options_from
+from bert_judge.encoder.devices import has_native_bf16, hides_amx
 from bert_judge.errors import BertJudgeError, InputError
 from bert_judge.inputs.finding import find_input
 from bert_judge.paths import cache_folder
@@ -36,19 +38,24 @@ _FOLDERS = ("LOCAL_MODELS_DIR", "LOCAL_DATASETS_DIR", "HF_HOME")
 _SWITCHES = ("HF_HUB_OFFLINE", "CUDA_VISIBLE_DEVICES", "OMP_NUM_THREADS")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DoctorOptions:
+    """What `doctor` takes."""
+
+    folders: Annotated[tuple[str, ...], "what score or judge wrote, or a folder of such", Argument("FOLDER")] = ()
+    input: Annotated[Sequence[str], "the file, or files, that were judged"] = ()
+
+
 def main(arguments: Sequence[str]) -> int:
     """Check this installation, or saved results."""
-    text = "Check this installation, or saved results."
-    parser = Parser("bert-judge doctor", "[FOLDER … [--input FILE …]]", text, _EXAMPLES)
-    parser.add_argument("folders", nargs="*", metavar="FOLDER", help="what score or judge wrote, or a folder of such")
-    parser.add_argument("--input", nargs="+", metavar="FILE", help="the file, or files, that were judged")
-    values = parser.parse(arguments)
-    if values["input"] and not values["folders"]:
+    parser = Parser("doctor", "[FOLDER … [--input FILE …]]", _EXAMPLES, {"flags": DoctorOptions})
+    options = options_from(DoctorOptions, parser.parse(arguments))
+    if options.input and not options.folders:
         raise InputError("--input names what was judged, but no result was given; name its folder, too.")
-    return _check_results(values["folders"], values["input"]) if values["folders"] else _check_installation()
+    return _check_results(options.folders, options.input) if options.folders else _check_installation()
 
 
-def _check_results(folders: Sequence[str], inputs: Sequence[str] | None) -> int:
+def _check_results(folders: Sequence[str], inputs: Sequence[str]) -> int:
     """Say of each result what is wrong, or that it is whole."""
     digest = find_input(inputs, None).sha256() if inputs else None
     wrong = left_out(folders)
@@ -59,9 +66,7 @@ def _check_results(folders: Sequence[str], inputs: Sequence[str] | None) -> int:
             differences = different_figures(folder, record["summary"])
         if digest not in (None, record["identity"]["input_sha256"]):
             judged = record.get("input", {}).get("path", "another file")
-            differences.append(
-                f"{folder} is of another input than {', '.join(inputs or ())}: of {judged}, as it was then."
-            )
+            differences.append(f"{folder} is of another input than {', '.join(inputs)}: of {judged}, as it was then.")
         if not differences:
             say(f"{folder}: {_described(record)}")
         wrong += differences
@@ -101,17 +106,14 @@ def _versions() -> Iterator[str]:
 
 def _extras() -> Iterator[str]:
     """Each extra with the packages that it adds, and what to install where one is missing."""
-    adds: dict[str, list[str]] = {}
-    for text in importlib.metadata.requires("bert-judge") or []:
-        requirement = Requirement(text)
-        for extra in importlib.metadata.metadata("bert-judge").get_all("Provides-Extra") or []:
-            plain = requirement.marker is None or requirement.marker.evaluate({"extra": ""})
-            if extra != "dev" and not plain and requirement.marker and requirement.marker.evaluate({"extra": extra}):
-                adds.setdefault(extra, []).append(requirement.name)
-    for extra, names in adds.items():
+    for extra in importlib.metadata.metadata("bert-judge").get_all("Provides-Extra") or []:
+        requirements = map(Requirement, importlib.metadata.requires("bert-judge") or [])
+        markers = [(requirement.name, requirement.marker) for requirement in requirements if requirement.marker]
+        names = [name for name, marker in markers if marker.evaluate({"extra": extra}) > marker.evaluate({"extra": ""})]
         missing = [name for name in names if _version(name) is None]
         there = ", ".join(f"{name} {_version(name)}" for name in names if name not in missing)
-        yield f"{extra:12} " + (f"not there: pip install {' '.join(missing)}" if missing else there)
+        if names and extra != "dev":
+            yield f"{extra:12} " + (f"not there: pip install {' '.join(missing)}" if missing else there)
 
 
 def _devices() -> Iterator[str]:
@@ -120,23 +122,11 @@ def _devices() -> Iterator[str]:
     native = "with" if has_native_bf16() else "without"
     slow = " (slower than float32, as this virtual machine hides AMX)" if hides_amx() else ""
     yield f"cpu          {platform.machine()}, {os.cpu_count()} cores, {native} native bfloat16{slow}"
-    yield f"int8         {_int8()}"
     for index in range(torch.cuda.device_count()):
         memory = torch.cuda.get_device_properties(index).total_memory / 2**30
         yield f"cuda:{index}       {torch.cuda.get_device_name(index)}, {memory:.0f} GiB"
     if torch.backends.mps.is_available():
         yield "mps          Apple GPU"
-
-
-def _int8() -> str:
-    """Whether an int8 judge pays on this processor, with the figures of docs/measurements.md."""
-    import torch
-
-    if fastest_dtype(torch.device("cpu")) == "bfloat16":
-        return "an int8 judge is for processors without fast bfloat16; this one has it"
-    if has_int8_products():
-        return "an int8 judge pays here: the starter in int8 judged 289 rows/s where float32 judged 144 (with VNNI)"
-    return "an int8 judge does not pay here: without VNNI or AMX the starter in int8 judged 70 rows/s, float32 105"
 
 
 def _folders() -> Iterator[str]:
@@ -174,7 +164,3 @@ def _version(package: str) -> str | None:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
         return None
-
-
-if __name__ == "__main__":
-    run("doctor")

@@ -9,10 +9,9 @@ from typing import Annotated
 
 from bert_judge.cli import log_shown, run, say
 from bert_judge.cli.flags import Parser, options_from
-from bert_judge.cli.judging import add_judges, chosen_judges, explain_rows, judge_rows, made_judge, say_failed
-from bert_judge.cli.outputs import VerdictOptions
-from bert_judge.cli.rows import where_explained
-from bert_judge.cli.tasking import TaskOptions, read_tasks
+from bert_judge.cli.judging import VerdictOptions, add_judges, explain_rows, judge_rows, made_judge, say_failed
+from bert_judge.cli.show import where_explained
+from bert_judge.cli.tasks import TaskOptions, read_tasks
 from bert_judge.errors import InputError
 from bert_judge.judges import Judge, RegexJudge
 from bert_judge.judges.base import Costs
@@ -37,13 +36,13 @@ verdicts.jsonl and run.json to OUTPUT_DIR/TASK/MODEL/JUDGE/VARIANT. What is ther
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class JudgeOptions(VerdictOptions):
     """What `judge` takes besides the flags of tasks and judges."""
 
     candidates_dir: Annotated[str, "folder of candidates"] = "artifacts/candidates"
     candidate_model: Annotated[tuple[str, ...], "models whose candidates are judged (default: all that are there)"] = ()
-    output_dir: Annotated[str, "folder for scores"] = "artifacts/scores"
+    output_dir: Annotated[str, "folder for scores", "-o"] = "artifacts/scores"
     fail_on_undecided: Annotated[bool, "end with status 3 where a row is undecided"] = False
 
 
@@ -115,10 +114,9 @@ def _judge(
 
 def _parse(arguments: Sequence[str]) -> tuple[list[JudgeSpec], JudgeOptions, TaskOptions]:
     """The judges, checked, and the options."""
-    parser = Parser("bert-judge judge", "--judge JUDGE --tasks TASKS [flags]", "Judge candidates.", _EXAMPLES)
-    parser.flags("what is judged", JudgeOptions)
-    parser.flags("which tasks", TaskOptions)
-    read_judges = add_judges(parser, chosen_judges(arguments), several="several", others=True)
+    groups = {"what is judged": JudgeOptions, "which tasks": TaskOptions}
+    parser = Parser("judge", "--judge JUDGE --tasks TASKS [flags]", _EXAMPLES, groups)
+    read_judges = add_judges(parser, arguments, several="several", others=True)
     values = parser.parse(arguments)
     return (
         list(map(_as_in_the_paper, read_judges(values).values())),

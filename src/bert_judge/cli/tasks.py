@@ -1,17 +1,22 @@
-"""`bert-judge tasks`: which tasks there are."""
+"""`bert-judge tasks`: which tasks there are; and the flags that choose tasks, for the commands that work on them."""
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from pathlib import Path
+from typing import Annotated, Any
 
-from bert_judge.cli import note, run, say
-from bert_judge.cli.flags import Parser, spellings
+from bert_judge.cli import note, say
+from bert_judge.cli.flags import Parser, options_from
 from bert_judge.errors import InputError
+from bert_judge.inputs import ColumnMap
+from bert_judge.pipeline import Task
 from bert_judge.report.document import Table
-from bert_judge.tasks import Benchmark, BenchmarkTask, TaskFunction, discover
+from bert_judge.tasks import Benchmark, BenchmarkTask, TaskFunction, discover, from_file, unknown_task
 
 _EXAMPLES = """examples:
   bert-judge tasks
@@ -26,20 +31,65 @@ _FORMS = (
 )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskOptions:
+    """Which rows a command works on."""
+
+    tasks: Annotated[tuple[str, ...], "names of tasks, see bert-judge tasks: a,b or a b"] = ()
+    tasks_dir: Annotated[str | None, "folder with files of tasks of your own"] = None
+    dataset: Annotated[str | None, "a file instead of a task: JSON lines, CSV or parquet"] = None
+    map: Annotated[ColumnMap | None, "its columns: question=q,reference=gold"] = None
+    limit: Annotated[int | None, "only the first N rows of each task", 1] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListOptions:
+    """What `tasks` takes."""
+
+    tasks_dir: Annotated[str | None, "folder with files of tasks of your own"] = None
+    json: Annotated[bool, "one JSON object a line, for each name"] = False
+
+
 def main(arguments: Sequence[str]) -> int:
     """List the tasks, the user's own included."""
-    parser = Parser("bert-judge tasks", "[--tasks_dir FOLDER] [--json]", "List the tasks.", _EXAMPLES)
-    parser.add_argument(*spellings("tasks_dir"), metavar="FOLDER", help="a folder of files with tasks of your own")
-    parser.add_argument("--json", action="store_true", help="one JSON object a line, for each name")
-    options = parser.parse(arguments)
-    tasks = discover(options["tasks_dir"])
+    parser = Parser("tasks", "[--tasks_dir FOLDER] [--json]", _EXAMPLES, {"flags": ListOptions})
+    options = options_from(ListOptions, parser.parse(arguments))
+    tasks = discover(options.tasks_dir)
     rows = _count_rows(tasks.values())
-    if options["json"]:
+    if options.json:
         for name, task in tasks.items():
             say(json.dumps(_record(name, task, rows), ensure_ascii=False))
     else:
         say(_table(tasks, rows))
     return 0
+
+
+def read_tasks(options: TaskOptions) -> Iterator[Task]:
+    """The tasks that are asked for, each loaded when it comes. All names are checked before the first one is loaded."""
+    from datasets import disable_progress_bars
+
+    disable_progress_bars()  # ours show what takes long
+    if bool(options.tasks) == bool(options.dataset):
+        raise InputError("name the rows to work on by --tasks, or by --dataset (not both).")
+    if options.dataset:
+        name = Path(options.dataset).name.split(".")[0]
+        makers: dict[str, TaskFunction] = {name: partial(from_file, options.dataset, options.map)}
+    else:
+        tasks = discover(options.tasks_dir)
+        for name in options.tasks:
+            if name not in tasks:
+                raise unknown_task(name, tasks)
+        makers = {name: tasks[name] for name in options.tasks}
+    return (_task(name, make, options.limit) for name, make in makers.items())
+
+
+def _task(name: str, make: TaskFunction, limit: int | None) -> Task:
+    """A task with its first rows, and with that of the paper's package, made when it is asked for, where it differs."""
+    task = Task.of(name, make())
+    task = replace(task, questions=task.questions[:limit], references=task.references[:limit])
+    if isinstance(make, BenchmarkTask) and make.paper:
+        return replace(task, as_in_paper=cache(partial(_task, name, make.as_in_paper, limit)))
+    return task
 
 
 def _count_rows(tasks: Iterable[TaskFunction]) -> dict[Benchmark, int | None]:
@@ -86,7 +136,3 @@ def _table(tasks: Mapping[str, TaskFunction], rows: Mapping[Benchmark, int | Non
 def _file(task: TaskFunction) -> str | None:
     """Where a function of the user's is defined."""
     return getattr(sys.modules.get(task.__module__), "__file__", None)
-
-
-if __name__ == "__main__":
-    run("tasks")

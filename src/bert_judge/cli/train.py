@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from bert_judge.cli import log_shown, run, say
 from bert_judge.cli.flags import Parser, options_from
-from bert_judge.cli.tasking import TaskOptions, read_tasks
+from bert_judge.cli.tasks import TaskOptions, read_tasks
 from bert_judge.encoder.models import find_model
 from bert_judge.errors import InputError
 from bert_judge.inputs import ColumnMap
@@ -40,7 +40,7 @@ class TrainOptions:
 
     model_path: Annotated[str, "the encoder, or a judge to train on: a name on the Hub or a folder"]
     dataset_path: Annotated[str, "labelled rows: read if it is there, else built and written"]
-    output_dir: Annotated[str, "folder for the judge"]
+    output_dir: Annotated[str, "folder for the judge", "-o"]
     map: Annotated[ColumnMap | None, "columns of a file, by name: question=q,candidate=out,label=human"] = None
     tasks: Annotated[tuple[str, ...], "tasks to take candidates from: a,b or a b"] = ()
     tasks_dir: Annotated[str | None, "folder with files of tasks of your own"] = None
@@ -67,10 +67,8 @@ class TrainOptions:
 def main(arguments: Sequence[str]) -> int:
     """Check everything, read or build the dataset, train, and print how good the judge is."""
     takes = "--model_path ENCODER --dataset_path DATA --output_dir FOLDER [flags]"
-    parser = Parser("bert-judge train", takes, "Train a judge of your own.", _EXAMPLES)
-    parser.flags("data and model", TrainOptions)
-    parser.flags("the training", TrainConfig)
-    values = parser.parse(arguments)
+    groups = {"data and model": TrainOptions, "the training": TrainConfig}
+    values = Parser("train", takes, _EXAMPLES, groups).parse(arguments)
     options, config = options_from(TrainOptions, values), options_from(TrainConfig, values)
     check_folder(options.output_dir)
     mix = load_mix(options.training_mix) if options.training_mix else None
