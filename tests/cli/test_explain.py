@@ -107,7 +107,6 @@ def test_none_and_nonsense(score: Command, complaint: Callable[..., str]):
     assert score(EXAMPLES, "--output_dir", "out", "--explain", "0", "--quiet")[0] == 0
     assert not Path("out/explanations.jsonl").exists()
     said = {
-        ("--explain", "-1"): "explain is -1; a number of rows, or 0 for none, was expected.",
         ("--explain", "3", "--no_texts"): "--explain writes words of the candidates, which --no_texts leaves out",
     }
     for flags, sentence in said.items():

@@ -133,7 +133,9 @@ def test_disagreements_are_shown_and_there_is_a_page(command: Command) -> None:
     assert status == 0
     assert out.startswith("out: 8 of 10 rows (tool disagrees)")
     assert "tool        exact 0, f1 0" in out
-    assert command("show", "out", "--tool_disagrees", "--wrong")[1].startswith("out: 4 of 10 rows (wrong, tool disagrees)")
+    assert command("show", "out", "--tool_disagrees", "--wrong")[1].startswith(
+        "out: 4 of 10 rows (wrong, tool disagrees)"
+    )
     assert command("score", "samples.jsonl", *BY_WORDS, "--output_dir", "bare", "--no_report", "--quiet")[1] == ""
     assert not Path("bare/report.html").exists()
 

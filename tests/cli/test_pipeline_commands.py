@@ -321,7 +321,6 @@ def test_bad_input_is_one_sentence(complaint: Callable[..., str], subtests: pyte
         ("generate --model_path m --dataset no.jsonl", "no.jsonl does not exist"),
         ("generate --model_path m --dataset sums.jsonl", "sums.jsonl has no column for the question"),
         ("generate --model_path m --backend openai --dataset sums.jsonl --map question=q,reference=gold", "no key"),
-        ("generate --model_path m --tasks arc_easy_test --limit 0", "limit is 0"),
         ("generate --model_path m --tasks arc_easy_test --temperature -1", "temperature is -1"),
         ("judge --judge_type BERTJugde --tasks arc_easy_test", "did you mean BERTJudge?"),
         ("judge --tasks arc_easy_test", "there are no candidates for arc_easy_test in artifacts/candidates"),

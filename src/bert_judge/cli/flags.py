@@ -122,7 +122,8 @@ def config_flags(arguments: Sequence[str]) -> list[str]:
     for key, value in values.items():
         flag = f"--{str(key).replace('-', '_')}"
         if isinstance(value, bool):
-            flags.append(flag if value else flag.replace("--", "--no-", 1))
+            unset = [] if flag.startswith("--no_") else [flag.replace("--", "--no-", 1)]
+            flags += [flag] if value else unset
         elif isinstance(value, dict):
             on_command_line = any(word.partition("=")[0].replace("-", "_") == f"__{flag[2:]}" for word in arguments)
             flags += [] if on_command_line else [f"{flag}={_columns_as_text(path, value)}"]
@@ -267,7 +268,7 @@ def _flag(name: str, annotation: Any, default: Any) -> tuple[list[str], dict[str
 def _kind(name: str, kind: Any, least: Sequence[int]) -> dict[str, Any]:
     """What argparse is told of the type of a flag."""
     if kind is bool:
-        return {"action": argparse.BooleanOptionalAction}
+        return {"action": "store_true" if name.startswith("no_") else argparse.BooleanOptionalAction}
     if get_origin(kind) is tuple:
         return {"action": _Names, "nargs": "+", "metavar": "NAME"}
     if get_origin(kind) is Sequence:

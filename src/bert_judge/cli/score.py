@@ -24,8 +24,8 @@ from bert_judge.cli.judging import (
     say_failed,
 )
 from bert_judge.cli.show import first_explained, where_explained
-from bert_judge.errors import InputError, OutputError, did_you_mean, first_line, named_in_errors
-from bert_judge.inputs import HELD_BYTES, MissingColumnError, Source
+from bert_judge.errors import InputError, OutputError, first_line, named_in_errors
+from bert_judge.inputs import HELD_BYTES, Source
 from bert_judge.judges import Judge
 from bert_judge.judges.base import Costs
 from bert_judge.judges.cascade import Cascade, CascadePlan
@@ -148,25 +148,18 @@ def _open(options: ScoreOptions) -> dict[str, Source]:
         named["label"] = ""  # a label can't be that of several candidates
     folders = distinct([re.sub(r"[^\w.-]+", "_", column).strip("._") or "candidate" for column in columns])
     maps = {name: {**named, "candidate": column} for name, column in zip(folders, columns, strict=True)} or {"": named}
-    try:
-        return {
-            name: open_input(
-                options.files,
-                options,
-                columns=roles,
-                model=name or None,
-                without=columns,
-                held_bytes=HELD_BYTES // len(maps),
-                part_rows=options.part_rows,
-            )
-            for name, roles in maps.items()
-        }
-    except MissingColumnError as error:
-        if not columns or error.role != "candidate":
-            raise
-        where = str(error).partition(", which")[0]  # FILE has no column NAME
-        there = did_you_mean(error.column, error.unread)
-        raise InputError(f"{where}, which --candidates names; {there}") from error
+    return {
+        name: open_input(
+            options.files,
+            options,
+            columns=roles,
+            model=name or None,
+            without=columns,
+            held_bytes=HELD_BYTES // len(maps),
+            part_rows=options.part_rows,
+        )
+        for name, roles in maps.items()
+    }
 
 
 def _jobs(
