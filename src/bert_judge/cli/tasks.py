@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +17,7 @@ from bert_judge.inputs import ColumnMap
 from bert_judge.inputs.datasets import find_dataset
 from bert_judge.pipeline import Task
 from bert_judge.report.document import Content, Table
-from bert_judge.tasks import BenchmarkTask, TaskFunction, discover, from_file, unknown_task
+from bert_judge.tasks import BenchmarkTask, TaskFunction, discover, from_file
 
 _EXAMPLES = """examples:
   bert-judge tasks
@@ -81,9 +82,10 @@ def read_tasks(options: TaskOptions) -> Iterator[Task]:
         makers: dict[str, TaskFunction] = {name: partial(from_file, options.dataset, options.map)}
     else:
         tasks = discover(options.tasks_dir)
-        for name in options.tasks:
-            if name not in tasks:
-                raise unknown_task(name, tasks)
+        for name in (name for name in options.tasks if name not in tasks):
+            near = difflib.get_close_matches(name, tasks, n=3)
+            hint = f"did you mean {' or '.join(near)}?" if near else "`bert-judge tasks` lists them."
+            raise InputError(f"there is no task {name!r}; {hint}")
         makers = {name: tasks[name] for name in options.tasks}
     return (_task(name, make, options.limit) for name, make in makers.items())
 
