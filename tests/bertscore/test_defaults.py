@@ -178,7 +178,7 @@ def test_the_language_of_a_baseline_counts(make_model: Callable[..., None], refu
         ("roberta-large", None, r"^roberta-large has rescaling baselines for .*en.*, but no language was given"),
         ("roberta-large", "de", r"^roberta-large has rescaling baselines for .*en.*, but none for 'de'"),
         ("starter", "de", r"^the baseline of starter is for the language 'en', not 'de'; make one from texts"),
-        ("mine", "en", r"^there is no rescaling baseline for mine; make one from texts with `bert-judge bertscore`"),
+        ("mine", "en", r"^there is no rescaling baseline for mine; make one by measure_baseline"),
     ]:
         make_model(model)
         with refused(match=message, model=model, lang=lang):

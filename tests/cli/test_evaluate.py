@@ -26,7 +26,7 @@ class Own(RegexJudge):
     """A judge from outside the package."""
 
 
-QUICK = ["--judge", "containment", "--resamples", "100", "--figure", "none"]
+QUICK = ["--judge", "containment", "--resamples", "100"]
 
 
 @pytest.fixture
@@ -68,7 +68,7 @@ def test_what_is_judged_is_not_judged_again(run):
 def test_saved_results_are_read(run):
     for name, metric in (("one", "containment"), ("two", "exact_match")):
         score.main([str(EXAMPLES), "--judge", metric, "--output_dir", name, "--quiet"])
-    run("one", "two", "--resamples", "100", "--figure", "none")
+    run("one", "two", "--resamples", "100")
     record = found()
     assert [judge["name"] for judge in record["judges"]] == ["one", "two"]
     agreement = json.loads(Path("one/run.json").read_text(encoding="utf-8"))["summary"]["agreement"]
@@ -83,7 +83,7 @@ def test_labels_columns_and_a_teacher_from_another_file(run):
     labelled = [(i, row) for i, row in enumerate(ROWS) if "label" in row]
     people = [{"id": row["id"], "label": row["label"], "llm": i % 2, "who": f"w{i % 2}"} for i, row in labelled]
     labels = write_rows("people.jsonl", people)
-    flags = ("--teacher", "llm", "--by", "who", "--resamples", "100", "--figure", "none")
+    flags = ("--teacher", "llm", "--by", "who", "--resamples", "100")
     printed = run("one", "--labels", labels, *flags)
     record = found()
     assert {part["level"] for part in record["slices"] if part["kind"] == "who"} == {"w0", "w1"}
@@ -98,7 +98,7 @@ def regex_run(rows: list[dict], name: str) -> str:
 
 
 def test_answers_of_two_runs_count_once(run):
-    printed = run(regex_run(ROWS[::2], "half"), regex_run(ROWS, "all"), "--resamples", "100", "--figure", "none")
+    printed = run(regex_run(ROWS[::2], "half"), regex_run(ROWS, "all"), "--resamples", "100")
     assert found()["rows"] == len(ROWS)
     assert "by the same judge: they are counted once." in printed
 
@@ -129,9 +129,8 @@ def test_figures_are_the_same_each_time(run, subtests: pytest.Subtests):
             assert path.read_bytes() == first and len(first) > 3000
 
 
-def test_without_matplotlib_there_is_no_figure_unless_it_was_asked_for(run, monkeypatch: pytest.MonkeyPatch):
+def test_a_figure_needs_matplotlib(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    assert "no figure" in run(EXAMPLES, *QUICK[:4])
     with pytest.raises(MissingExtraError, match=r"pip install matplotlib"):
         command.main([str(EXAMPLES), "--figure", "svg"])
 

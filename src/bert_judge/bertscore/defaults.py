@@ -182,7 +182,7 @@ def find_baseline(model: str, lang: str | None, path: str | None) -> RescalingBa
     if path is not None:
         return read_baseline(Path(path))
     code = (lang or "").lower()
-    make_one = "make one from texts with `bert-judge bertscore` and pass the file as baseline_path"
+    make_one = "make one by measure_baseline and write_baseline, and pass the file as baseline_path"
     if figures := _own_figures(find_model(model)):
         if code and figures["language"] not in (None, code):
             language = figures["language"]

@@ -6,11 +6,11 @@ import importlib.metadata
 import os
 import platform
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from packaging.requirements import Requirement
 
@@ -75,22 +75,18 @@ def _check_results(folders: Sequence[str], inputs: Sequence[str]) -> int:
     return 1 if wrong else 0
 
 
-def _described(record: dict[str, object]) -> str:
+def _described(record: Mapping[str, Any]) -> str:
     """A sound result in a few words."""
-    summary, identity = record.get("summary"), record["identity"]
-    assert isinstance(summary, dict)
-    assert isinstance(identity, dict)
-    judge = Signature.of(identity["signature"]).short
+    summary, judge = record["summary"], Signature.of(record["identity"]["signature"]).short
     failed = f"; the judge failed on {summary['failed']:,}, which the next run judges" if summary.get("failed") else ""
-    hashed = "" if record.get("files") else "; rows counted only, as its version kept no hashes"
-    return f"{summary['rows']:,} rows, whole, by {judge}{failed}{hashed}"
+    return f"{summary['rows']:,} rows, whole, by {judge}{failed}"
 
 
 def _check_installation() -> int:
     """Print what there is, and judge a row with the starter."""
-    for title, lines in (("versions", _versions()), ("extras", _extras()), ("devices", _devices())):
-        say("\n".join([title, *(f"  {line}" for line in lines), ""]))
-    say("\n".join(["folders", *(f"  {line}" for line in _folders()), ""]))
+    sections = {"versions": _versions, "extras": _extras, "devices": _devices, "folders": _folders}
+    for title, lines in sections.items():
+        say("\n".join([title, *(f"  {line}" for line in lines()), ""]))
     try:
         say("\n".join(["starter judge", *(f"  {line}" for line in _starter())]))
     except BertJudgeError as error:

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 from bert_judge.cli import log_shown, say
 from bert_judge.cli.flags import Argument, Parser, options_from
-from bert_judge.cli.judging import InputOptions, OutputOptions, judge_rows, open_input, say_failed, trusts_files
+from bert_judge.cli.judging import InputOptions, OutputOptions, judged_result, open_input, say_failed, trusts_files
 from bert_judge.encoder.models import STARTER
 from bert_judge.errors import InputError
 from bert_judge.inputs import Source
@@ -18,13 +18,12 @@ from bert_judge.inputs.finding import holds_answers
 from bert_judge.judges.naming import JudgeSpec, distinct, read_judges
 from bert_judge.records import Row, __version__
 from bert_judge.report.evaluation import evaluation_document
-from bert_judge.report.paper_figure import can_draw, figure_bytes, require_matplotlib
+from bert_judge.report.paper_figure import figure_bytes, require_matplotlib
 from bert_judge.results import ResultFolder, check_folder, write_files
 from bert_judge.results.runs import Run, load_run
 from bert_judge.studies.evaluate import Evaluation, EvaluationSettings, check_labelled, evaluate, labelled_part
 from bert_judge.studies.labels import Labels, read_labels, relabelled
 from bert_judge.studies.pairing import file_stem
-from bert_judge.studies.score import open_result
 from bert_judge.studies.slices import check_columns
 from bert_judge.studies.table import collect
 from bert_judge.studies.teacher import Teacher, teacher_in_column, teacher_of_run
@@ -56,9 +55,7 @@ class EvaluateOptions(OutputOptions, InputOptions):
     output_dir: Annotated[str, "folder for evaluation.json, .md and the figure", "-o"] = "bert-judge-evaluation"
     sample: Annotated[int, "rows that are drawn, whole questions at random, of results with more; 0: all", 0] = 500_000
     trust_remote_code: Annotated[bool, "import the classes that a file of judges names as module:Class"] = False
-    figure: Annotated[
-        Literal["svg", "png", "pdf", "none"] | None, "format of the figure (default: svg if matplotlib is installed)"
-    ] = None
+    figure: Annotated[Literal["svg", "png", "pdf"] | None, "also draw a figure, with the package matplotlib"] = None
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -67,7 +64,9 @@ def main(arguments: Sequence[str]) -> int:
     values = Parser("evaluate", "FILE|RESULT … [flags]", _EXAMPLES, groups).parse(arguments)
     options, settings = options_from(EvaluateOptions, values), options_from(EvaluationSettings, values)
     command = ["bert-judge", "evaluate", *arguments]
-    suffix, folder = _figure(options), check_folder(options.output_dir)
+    folder = check_folder(options.output_dir)
+    if options.figure:
+        require_matplotlib()
     files, folders = _sorted_out(options)
     sample = options.sample or None
     saved = [load_run(path, sample) for path in folders]
@@ -84,23 +83,11 @@ def main(arguments: Sequence[str]) -> int:
         table = replace(table, rows=list(relabelled(table.rows, labels, columns=True)), labels=labels.where)
     table = labelled_part(table)
     evaluation = evaluate(table, settings, _teacher(table.rows, options, teacher))
-    written = _write(evaluation, folder, suffix, options.paths, command)
+    written = _write(evaluation, options, command)
     if not options.quiet:
         say(evaluation_document(evaluation, "").text())
         say(f"\nfiles  {folder}/: {', '.join(written)}")
-        if suffix is None and options.figure is None:
-            say("no figure: that needs the package matplotlib, `pip install matplotlib`")
     return say_failed([result for _, result in results], "bert-judge evaluate")
-
-
-def _figure(options: EvaluateOptions) -> str | None:
-    """The format of the figure; one that was asked for needs its package."""
-    if options.figure is None:
-        return "svg" if can_draw() else None
-    if options.figure == "none":
-        return None
-    require_matplotlib()
-    return options.figure
 
 
 def _sorted_out(options: EvaluateOptions) -> tuple[list[str], list[str]]:
@@ -148,26 +135,24 @@ def _judge_all(
             judge = spec.make()
         for source, stem in zip(sources, stems, strict=True):
             folder = Path(options.output_dir) / stem / spec.name
-            fitted, result = open_result(source, judge, folder, options.input_settings, options.overwrite)
-            judge_rows(source, fitted, result, spec.name, texts=True, quiet=options.quiet, command=command)
+            settings = options.input_settings
+            _, result = judged_result(source, judge, folder, settings, options, spec.name, command)
             results.append((spec.name, result))
     return results
 
 
-def _write(
-    evaluation: Evaluation, folder: Path, suffix: str | None, paths: Sequence[str], command: list[str]
-) -> list[str]:
+def _write(evaluation: Evaluation, options: EvaluateOptions, command: list[str]) -> list[str]:
     """Write the data, the tables and the figure; returns the files' names."""
-    figure = f"evaluation.{suffix}" if suffix else ""
+    figure = f"evaluation.{options.figure}" if options.figure else ""
+    title = f"Judges against human labels: {', '.join(options.paths)}"
     record = {"version": __version__, "command": public_command(command), **_record(evaluation)}
     contents: dict[str, str | bytes] = {
         "evaluation.json": json.dumps(record, ensure_ascii=False, indent=1) + "\n",
-        "evaluation.md": evaluation_document(
-            evaluation, f"Judges against human labels: {', '.join(paths)}", figure
-        ).markdown(),
-        **({figure: figure_bytes(evaluation, suffix)} if suffix and figure else {}),
+        "evaluation.md": evaluation_document(evaluation, title, figure).markdown(),
     }
-    write_files(folder, contents)
+    if options.figure:
+        contents[figure] = figure_bytes(evaluation, options.figure)
+    write_files(Path(options.output_dir), contents)
     return list(contents)
 
 

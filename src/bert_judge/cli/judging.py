@@ -6,9 +6,10 @@ import inspect
 import sys
 from argparse import BooleanOptionalAction
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from bert_judge.cli import note, progress_bar, say_error
@@ -20,7 +21,7 @@ from bert_judge.judges import JUDGES
 from bert_judge.judges.base import SECRETS, Judge
 from bert_judge.judges.naming import JudgeSpec, check_no_class, read_name, renamed, with_flags
 from bert_judge.results import PART_ROWS, ResultFolder, different_figures
-from bert_judge.studies.score import Rows, explain_result, score_source, uncertain_rows
+from bert_judge.studies.score import Rows, explain_result, open_result, score_source, uncertain_rows
 
 JUDGE_FAILED = 5
 """The exit status where the judge failed on rows, which the same command judges again."""
@@ -222,24 +223,43 @@ def made_judge(spec: JudgeSpec, options: VerdictOptions) -> Judge:
     return RayJudge(spec, options.actors, options.ray_address)
 
 
-def judge_rows(
-    rows: Rows, judge: Judge, folder: ResultFolder, title: str, *, texts: bool, quiet: bool, command: Sequence[str]
-) -> None:
-    """Judge what a result lacks, with a progress bar. KeyboardInterrupt says what is kept, and how to go on."""
+def judged_result(
+    rows: Rows,
+    judge: Judge,
+    path: Path,
+    settings: Mapping[str, Any],
+    options: OutputOptions,
+    title: str,
+    command: Sequence[str],
+) -> tuple[Judge, ResultFolder]:
+    """The judge, fitted to these rows, and its whole result, of which what is lacking is judged with a progress bar.
+
+    `settings` are those that change the files. KeyboardInterrupt says what is kept, and how to go on.
+    """
+    fitted, folder = open_result(rows, judge, path, settings, options.overwrite)
+    no_texts = isinstance(options, VerdictOptions) and options.no_texts
     if folder.finished:
         for sentence in different_figures(folder.folder, folder.run["summary"]):
             raise InputError(f"{sentence[:-1]}: it was changed after it was written; judge again with --overwrite.")
-        return
+    else:
+        _judge_rows(
+            rows, folder, score_source(rows, fitted, folder, texts=not no_texts, command=command), title, options
+        )
+    if isinstance(options, VerdictOptions) and options.explain:
+        _explain_rows(rows, fitted, folder, options)
+    return fitted, folder
+
+
+def _judge_rows(rows: Rows, folder: ResultFolder, counts: Generator[int], title: str, options: OutputOptions) -> None:
     done, total, begun = folder.rows_done, len(rows), ""
     if folder.failed:
         begun = f"judging the {folder.failed} rows of {folder.folder} again on which the judge failed."
     elif done:
         begun = f"{folder.folder} has {done} of {total} rows already; going on."
-    counts = score_source(rows, judge, folder, texts=texts, command=command)
     try:
-        with progress_bar(total, title, quiet, done) as bar, closing(counts):
+        with progress_bar(total, title, options.quiet, done) as bar, closing(counts):
             for number, done in enumerate(counts):
-                if number == 0 and begun and not quiet:
+                if number == 0 and begun and not options.quiet:
                     bar.write(begun, file=sys.stderr)  # not before the folder is ours
                 bar.update(done - bar.n)
     except KeyboardInterrupt:
@@ -249,15 +269,13 @@ def judge_rows(
         ) from None
 
 
-def explain_rows(rows: Rows, judge: Judge, folder: ResultFolder, most: int, quiet: bool) -> None:
-    """Explain so many rows of a finished result, those nearest the threshold, with a progress bar."""
-    if not most:
-        return
+def _explain_rows(rows: Rows, judge: Judge, folder: ResultFolder, options: VerdictOptions) -> None:
+    """Explain the rows of a finished result that are nearest the threshold."""
     if judge.info.threshold is None:
         note(f"{folder.folder} is of a judge without a threshold, so no row is near it, and none is explained.")
         return
-    chosen = uncertain_rows(folder, judge.info.threshold, most)
-    with progress_bar(len(chosen), "explaining", quiet) as bar:
+    chosen = uncertain_rows(folder, judge.info.threshold, options.explain)
+    with progress_bar(len(chosen), "explaining", options.quiet) as bar:
         for _ in explain_result(rows, judge, folder, chosen):
             bar.update()
 

@@ -17,8 +17,7 @@ from bert_judge.cli.judging import (
     InputOptions,
     VerdictOptions,
     add_judges,
-    explain_rows,
-    judge_rows,
+    judged_result,
     made_judge,
     open_input,
     say_failed,
@@ -59,7 +58,6 @@ from bert_judge.studies.harness import (
     harness_differences,
     several_answers,
 )
-from bert_judge.studies.score import open_result
 from bert_judge.studies.table import PlacedRun, tabulate
 
 PAGE_ROWS = 20_000
@@ -124,7 +122,9 @@ def main(arguments: Sequence[str]) -> int:
             with log_shown(not options.quiet):
                 judge = made_judge(spec, options)
             for job in (job for job in jobs if job.judge == name):
-                fitted, results[job.name] = _judge(job, judge, options, command)
+                fitted, results[job.name] = judged_result(
+                    job.source, judge, job.folder, job.options, options, job.name or "judging", command
+                )
                 if len(jobs) > 1 and not options.quiet and (stages := _stages(spec, fitted, results[job.name])):
                     say(f"{job.name}\n{stages}\n")
     for job in jobs:
@@ -179,17 +179,6 @@ def _jobs(
             ResultFolder(folder, Identity(None, source.sha256, written), options.overwrite)
             jobs.append(_Job("/".join(parts), column, judge, source, written, folder))
     return jobs
-
-
-def _judge(job: _Job, judge: Judge, options: ScoreOptions, command: list[str]) -> tuple[Judge, ResultFolder]:
-    """The judge, fitted to these rows, and its whole result."""
-    fitted, folder = open_result(job.source, judge, job.folder, job.options, options.overwrite)
-    if folder.finished and not options.quiet:
-        say(f"{folder.folder} holds this result already; --overwrite redoes it.\n")
-    title, texts = job.name or "judging", not options.no_texts
-    judge_rows(job.source, fitted, folder, title, texts=texts, quiet=options.quiet, command=command)
-    explain_rows(job.source, fitted, folder, options.explain, options.quiet)
-    return fitted, folder
 
 
 def _stages(spec: JudgeSpec, judge: Judge, folder: ResultFolder) -> str:
