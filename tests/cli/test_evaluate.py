@@ -27,6 +27,7 @@ class Own(RegexJudge):
 
 
 QUICK = ["--judge", "containment", "--resamples", "100"]
+FIGURE = ["--figure", "svg", "--resamples", "100"]
 
 
 @pytest.fixture
@@ -39,19 +40,15 @@ def found(folder: str = "bert-judge-evaluation") -> dict:
 
 
 def test_judges_side_by_side(run):
-    printed = run(EXAMPLES, "--judge", "starter,containment,token_f1", "--resamples", "100", "--output_dir", "out")
+    printed = run(EXAMPLES, "--judge", "starter,containment,token_f1", *FIGURE, "--output_dir", "out")
     record = found("out")
     assert [judge["name"] for judge in record["judges"]] == ["starter", "containment", "token_f1"]
     assert record["rows"] == sum("label" in row for row in ROWS)
     accuracy = record["judges"][0]["agreement"]["accuracy"]
     assert accuracy["low"] < accuracy["value"] < accuracy["high"]
     assert f"{accuracy['value']:.1%}" in printed and "against starter" in printed and "By length" in printed
-    assert {path.name for path in Path("out").iterdir()} == {
-        "answers",
-        "evaluation.json",
-        "evaluation.md",
-        "evaluation.svg",
-    }
+    files = {"answers", "evaluation.json", "evaluation.md", "evaluation.svg"}
+    assert {path.name for path in Path("out").iterdir()} == files
     page = Path("out/evaluation.md").read_text(encoding="utf-8")
     assert "![reliability and risk-coverage](evaluation.svg)" in page and "## Where starter disagrees" in page
     assert "<svg" in Path("out/evaluation.svg").read_text(encoding="utf-8")
@@ -122,10 +119,10 @@ def test_rows_without_a_label_are_left_out_and_told(run):
 def test_figures_are_the_same_each_time(run, subtests: pytest.Subtests):
     for suffix in ["svg", "png", "pdf"]:
         with subtests.test(suffix=suffix):
-            run(EXAMPLES, "--judge", "containment", "--resamples", "100", "--figure", suffix)
+            run(EXAMPLES, *QUICK, "--figure", suffix)
             path = Path(f"bert-judge-evaluation/evaluation.{suffix}")
             first = path.read_bytes()
-            run(EXAMPLES, "--judge", "containment", "--resamples", "100", "--figure", suffix)
+            run(EXAMPLES, *QUICK, "--figure", suffix)
             assert path.read_bytes() == first and len(first) > 3000
 
 

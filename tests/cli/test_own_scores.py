@@ -143,4 +143,4 @@ def test_disagreements_are_shown_and_there_is_a_page(command: Command) -> None:
 def test_what_has_no_scores_of_a_tool_has_no_disagreements(command: Command, complaint: Callable[..., str]) -> None:
     Path("x.csv").write_text("answer,output\na,a\n")
     assert command("score", "x.csv", *BY_WORDS, "--output_dir", "out", "--quiet")[0] == 0
-    assert "out has no scores of another tool to differ from" in complaint("show", "out", "--tool_disagrees")
+    assert "out has no row with a label and a score of another tool" in complaint("show", "out", "--tool_disagrees")

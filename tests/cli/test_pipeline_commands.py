@@ -152,14 +152,6 @@ UNUSED = {
 }
 
 
-def test_greedy_candidates_lie_in_the_folder_of_the_model(chat: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """As in the paper's package, where the length of replies is no part of it."""
-    assert run(
-        f"generate --model_path {chat}/ --tasks arc_easy_test --output_dir c --backend hf --max_tokens 4", capsys
-    )
-    assert Path("c/arc_easy_test/Tiny_Chat_1B/candidates.json").exists()
-
-
 def perfect_answers_of_the_papers_package() -> dict[str, list[str]]:
     """Saves data sets, and returns the right letters in the order of options that its tasks give (one generator)."""
     from datasets import Dataset

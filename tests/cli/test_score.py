@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import gzip
 import json
 import os
 import re
@@ -148,29 +146,6 @@ def test_the_table_shows_undecided_rows_and_counts_them_not_as_wrong(score):
     assert any(line.startswith("accuracy 100.0% [") for line in lines)
     assert "66.7% with undecided rows as incorrect" in lines
     assert json.loads(Path("out/scores.json").read_text()) == [1.0, 1.0, None, 1.0, 1.0, None]
-
-
-def test_limit_and_both_spellings(score):
-    assert score(EXAMPLES, "--output-dir", "a", "--limit", 7, "--quiet", *STEADY)[0] == 0
-    assert score(EXAMPLES, "--output_dir=b", "--limit=7", "--quiet", "--judge-type", "test_score:Steady")[0] == 0
-    assert len(verdicts("a")) == 7
-    assert same("a", "b")
-
-
-def test_formats_give_the_same_result(score):
-    rows = [{"id": r["id"], "q": r["question"], "gold": r["references"][0], "out": r["candidate"]} for r in ROWS]
-    write("rows.jsonl", rows)
-    Path("rows.jsonl.gz").write_bytes(gzip.compress(Path("rows.jsonl").read_bytes()))
-    Path("rows.json").write_text(json.dumps(rows))
-    with Path("rows.csv").open("w", newline="") as file:
-        table = csv.DictWriter(file, rows[0])
-        table.writeheader()
-        table.writerows(rows)
-    names = ["rows.jsonl", "rows.jsonl.gz", "rows.json", "rows.csv"]
-    for name in names:
-        mapped = ("--map", "question=q,reference=gold,candidate=out")
-        assert score(name, "--output_dir", f"of-{name}", "--quiet", *mapped, *STEADY)[0] == 0
-    assert same(*(f"of-{name}" for name in names))
 
 
 def test_the_config_file(score):

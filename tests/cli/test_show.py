@@ -116,7 +116,10 @@ def test_what_cannot_be_shown_is_a_sentence(show, complaint: Callable[..., str])
         ("nowhere",): "nowhere is not there",
         ("rows.jsonl",): "rows.jsonl is a file; a folder that score or judge wrote was expected.",
         ("out", "--id", "x"): "out has no row with the id 'x'.",
-        ("plain", "--disagree"): "plain has no human labels to disagree with; give them with --labels FILE.",
+        (
+            "plain",
+            "--disagree",
+        ): "plain has no row with a label of the judge and a human one; give human",
     }
     for flags, sentence in said.items():
         assert sentence in complaint("show", *flags)

@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, TextIO
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from bert_judge.errors import BertJudgeError, OutputError, did_you_mean
 from bert_judge.records import __version__
@@ -191,14 +191,7 @@ def _usage() -> str:
     return _USAGE.format(commands="\n\n".join(groups))
 
 
-def _show_warning(
-    message: Warning | str,
-    category: type[Warning],
-    filename: str,
-    lineno: int,
-    file: TextIO | None = None,
-    line: str | None = None,
-) -> None:
+def _show_warning(message: Warning | str, category: type[Warning], filename: str, *_: Any, **__: Any) -> None:
     """Our own warnings in a sentence; those of libraries, meant for programmers, not at all."""
     if category is UserWarning and Path(filename).is_relative_to(Path(__file__).parents[1]):
         note(_as_flags(str(message)))

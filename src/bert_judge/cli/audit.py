@@ -22,9 +22,7 @@ from bert_judge.wording import public_command
 _EXAMPLES = """examples:
   bert-judge audit                                                     # the starter, in about a minute
   bert-judge audit --judge models/my-judge --output_dir audit
-  bert-judge audit --judge LLMJudge --model_path my-model --backend openai --items 40
   bert-judge audit --data labelled.jsonl                               # your own rows with labels as items
-  bert-judge audit --families negated,cut-off_reasoning --output_dir audit
   bert-judge audit --max_accept 0.02 --min_kept 0.97                   # a gate: status 4 where the judge misses it
 
 The attacks and invariances are described in docs/audit.md; --families takes their names with _ for spaces.

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 _EXAMPLES = """examples:
   bert-judge bertscore -r refs.txt -c hyps.txt --lang en
-  bert-judge bertscore -r refs.txt refs2.txt -c hyps.txt --lang en --rescale_with_baseline -s
   bert-judge bertscore -r refs.txt -c hyps.txt -m roberta-large -l 17 --idf --idf_path idf.json
   bert-judge bertscore --texts -r "It was cold." -c "The weather was freezing."
   echo '{"candidate": "Hi there", "references": ["Hello there"]}' | bert-judge bertscore --json
@@ -49,9 +48,7 @@ class TextOptions:
     seg_level: Annotated[bool, "the scores of each pair, too", "-s"] = False
     details: Annotated[bool, "with --json: precision, recall and the signature, too"] = False
     verbose: Annotated[bool, "a progress bar and the speed", "-v"] = False
-    plot: Annotated[
-        str | None, "draw which tokens of the texts -r and -c match, in place of scores: .png, .svg, .pdf or .json"
-    ] = None
+    plot: Annotated[str | None, "draw which tokens of the texts -r and -c match: .png, .svg, .pdf or .json"] = None
 
 
 @dataclass(frozen=True, kw_only=True)

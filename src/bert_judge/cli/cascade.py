@@ -18,7 +18,6 @@ from bert_judge.studies.cascade import CascadeSettings, Watch, calibrate_cascade
 
 _EXAMPLES = """examples:
   bert-judge cascade --judge containment,starter,llm.yaml --calibration labelled.jsonl -o cascade.json
-  bert-judge cascade --judge containment,starter,llm.yaml --calibration labelled.jsonl --target_agreement 0.9
   bert-judge cascade --judge starter,llm.yaml --calibration answers.jsonl --agree_with last
   bert-judge cascade --judge containment,starter --calibration labelled.jsonl --abstain
   bert-judge score answers.jsonl --judge cascade.json

@@ -28,7 +28,6 @@ _EXAMPLES = """examples:
   bert-judge doctor                              # this installation; for reports of problems
   bert-judge doctor out                          # whether a saved result is whole, and as it was written
   bert-judge doctor out --input answers.jsonl    # also whether it is the result of this file, as it is now
-  bert-judge doctor artifacts/scores             # all results below a folder
 
 It ends with status 1 where the starter judge does not work, or a result is incomplete or was changed. A result is not
 read into memory: its files are hashed, and the figures of run.json are counted again.

@@ -30,7 +30,6 @@ from bert_judge.studies.teacher import Teacher, teacher_in_column, teacher_of_ru
 from bert_judge.wording import public_command
 
 _EXAMPLES = """examples:
-  bert-judge evaluate labelled.jsonl                                      # the starter against the column label
   bert-judge evaluate labelled.jsonl --judge starter,containment,my.yaml --output_dir out
   bert-judge evaluate out1 out2                                           # saved results of score; nothing is judged
   bert-judge evaluate out1 --labels human.jsonl --by topic,difficulty
@@ -46,9 +45,7 @@ Verdicts are kept in OUTPUT_DIR/FILE/JUDGE: a run that was stopped goes on, and 
 class EvaluateOptions(OutputOptions, InputOptions):
     """What `evaluate` takes besides what is measured."""
 
-    paths: Annotated[
-        tuple[str, ...], "labelled files to judge, and folders that score or judge wrote", Argument("FILE|RESULT")
-    ]
+    paths: Annotated[tuple[str, ...], "labelled files to judge, and saved results", Argument("FILE|RESULT")]
     judge: Annotated[tuple[str, ...] | None, f"judges for the labelled files (default: {STARTER})"] = None
     labels: Annotated[str | None, "file with human labels, of the same texts or the same ids"] = None
     teacher: Annotated[str | None, "column or saved result with the labels that the judges learnt from"] = None

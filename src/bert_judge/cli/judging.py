@@ -16,7 +16,7 @@ from bert_judge.cli import note, progress_bar, say_error
 from bert_judge.cli.flags import Parser, config_flags, names_in, peek, spellings
 from bert_judge.encoder.models import STARTER
 from bert_judge.errors import InputError
-from bert_judge.inputs import FORMATS, HELD_BYTES, ColumnMap, Source, open_source
+from bert_judge.inputs import FORMATS, ColumnMap, Source, open_source
 from bert_judge.judges import JUDGES
 from bert_judge.judges.base import SECRETS, Judge
 from bert_judge.judges.naming import JudgeSpec, check_no_class, read_name, renamed, with_flags
@@ -27,7 +27,7 @@ JUDGE_FAILED = 5
 """The exit status where the judge failed on rows, which the same command judges again."""
 
 _REMOTE = "RemoteJudge"
-_JUDGE, _SERVER = spellings("judge", *spellings("judge_type")), ["--server"]
+_JUDGE, _SERVER = ["--judge", "--judge_type", "--judge-type"], ["--server"]
 _TRUST = spellings("trust_remote_code")
 
 
@@ -38,16 +38,12 @@ _TRUST = spellings("trust_remote_code")
 class InputOptions:
     """How files of answers are read."""
 
-    map: Annotated[ColumnMap | None, "columns by name: question=q,reference=gold,candidate=out (also id=, label=)"] = (
-        None
-    )
+    map: Annotated[ColumnMap | None, "columns by name: question=q,reference=gold,candidate=out,label=human"] = None
     input_format: Annotated[str | None, f"{', '.join(FORMATS)} (default: from its name or beginning)"] = None
     limit: Annotated[int | None, "only the first N rows"] = None
     skip_bad_rows: Annotated[bool, "set unreadable rows aside instead of stopping"] = False
     numbers_as_text: Annotated[bool, "read numbers in text columns as text, exactly as written"] = False
-    reference_separator: Annotated[str | None, "what stands between several references in one text, such as '; '"] = (
-        None
-    )
+    reference_separator: Annotated[str | None, "what separates several references in a text, such as '; '"] = None
 
     @property
     def input_settings(self) -> dict[str, Any]:
@@ -56,28 +52,10 @@ class InputOptions:
         return {name: getattr(self, name) for name in names}
 
 
-def open_input(
-    path: str | Sequence[str],
-    options: InputOptions,
-    *,
-    columns: ColumnMap | None = None,
-    model: str | None = None,
-    without: Sequence[str] = (),
-    held_bytes: int = HELD_BYTES,
-    part_rows: int | None = None,
-) -> Source:
-    """The checked input; `columns` in place of those of the options. Raises what `open_source` does."""
-    settings = {**options.input_settings, "map": columns or options.map}
-    return open_source(
-        path,
-        columns=settings.pop("map"),
-        input_format=options.input_format,
-        model=model,
-        without=without,
-        held_bytes=held_bytes,
-        part_rows=part_rows or PART_ROWS,
-        **settings,
-    )
+def open_input(path: str | Sequence[str], options: InputOptions, **more: Any) -> Source:
+    """The checked input, by the options and `more` arguments of `open_source`. Raises what that does."""
+    settings = {**options.input_settings, "input_format": options.input_format}
+    return open_source(path, **{"columns": settings.pop("map"), **settings, **more})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,17 +74,11 @@ class VerdictOptions(OutputOptions):
     explain: Annotated[int, "say of the N rows nearest the threshold which words carried their scores", 0] = 0
     no_texts: Annotated[bool, "leave the texts out of the verdicts"] = False
 
-    engine: Annotated[Literal["local", "ray"], "local: this process; ray: actors of a Ray cluster (writes parquet)"] = (
-        "local"
-    )
+    engine: Annotated[Literal["local", "ray"], "ray: actors of a Ray cluster, which write parquet"] = "local"
     ray_address: Annotated[str | None, "a running cluster: auto, ray://HOST:10001 (default: one here)"] = None
     actors: Annotated[str | None, "with --engine ray: how many judges, or the least and the most: 1-8"] = None
-    output_format: Annotated[
-        Literal["jsonl", "parquet"] | None, "jsonl (the default): verdicts.jsonl; parquet: parts in the folder verdicts"
-    ] = None
-    part_rows: Annotated[int | None, f"rows of a part, of which a killed run loses one at most ({PART_ROWS:,})", 1] = (
-        None
-    )
+    output_format: Annotated[Literal["jsonl", "parquet"] | None, "parquet: parts in a folder (default: jsonl)"] = None
+    part_rows: Annotated[int | None, f"rows of a part, the most that a killed run loses ({PART_ROWS:,})", 1] = None
 
     def __post_init__(self) -> None:
         if self.explain and self.no_texts:

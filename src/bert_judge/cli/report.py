@@ -22,8 +22,6 @@ _EXAMPLES = """examples:
   bert-judge report artifacts/scores -o scores.html          # everything that judge wrote: by task and by model
   bert-judge report out --labels human.jsonl                 # agreement with human labels
   bert-judge report out --to inspect -o scored               # the logs that were judged, with our score beside theirs
-  bert-judge report out --to inspect --input logs/ --name includes     # from another place; as an edit of a score
-  bert-judge report out --to every_eval_ever                 # a record for each task and model, a line for each answer
   bert-judge report out --to rows                            # what was judged, with columns of ours: rows.jsonl
 
 The page opens from the disk, without a network: filters, search, every answer with its verdicts, and the figures.
@@ -36,9 +34,7 @@ class ReportOptions:
 
     results: Annotated[tuple[str, ...], "folders that score or judge wrote, or above these", Argument("RESULT")]
     output: Annotated[str | None, "the page (default: report.html); with --to the folder of the files", "-o"] = None
-    to: Annotated[
-        Literal["inspect", "every_eval_ever", "rows"] | None, "write the verdicts in this format, in place of a page"
-    ] = None
+    to: Annotated[Literal["inspect", "every_eval_ever", "rows"] | None, "another tool's format, not a page"] = None
     labels: Annotated[str | None, "file with human labels, of the same texts or the same ids"] = None
     map: Annotated[ColumnMap | None, "columns of that file by name: label=human,id=number"] = None
     title: Annotated[str | None, "title of the page (default: the input's name)"] = None

@@ -40,6 +40,7 @@ from bert_judge.results import (
     EXPLANATIONS,
     HARNESS,
     HARNESS_FILES,
+    PART_ROWS,
     REPORT,
     RUN,
     SCORES,
@@ -68,15 +69,12 @@ _EXAMPLES = """examples:
   bert-judge score results/                                   # saved runs of lm-eval, inspect, lighteval …: with the
                                                               # tool's own scores beside the verdicts
   bert-judge score answers.csv --map question=q,reference=gold,candidate=out
-  zcat answers.jsonl.gz | bert-judge score - --output_dir out --limit 1000
   bert-judge score answers.csv --candidates model_a,model_b   # a column for each model: all scored, and compared
   bert-judge score answers.jsonl --judge artefactory/BERTJudge --dtype float32
-  bert-judge score answers.jsonl --judge BERTScore --lang en --idf
   bert-judge score answers.jsonl --judge starter,strict.yaml  # several judges, a folder each; flags of one in a file
   bert-judge score answers.jsonl --judge my_module:MyJudge
   bert-judge score answers.jsonl --explain 20                 # the 20 rows nearest the threshold: which words matter
   bert-judge score "s3://bucket/*.parquet" --engine ray --actors 1-8   # on a Ray cluster; verdicts in parquet parts
-  bert-judge score answers.jsonl --store auto                 # rows that were judged before are not judged again
 
 Flags may be written with hyphens, too: --output-dir. A run that was stopped goes on where it stopped.
 """
@@ -87,9 +85,7 @@ class ScoreOptions(VerdictOptions, InputOptions):
     """What `score` takes besides the flags of the judge."""
 
     files: Annotated[
-        tuple[str, ...],
-        "JSON lines, JSON, CSV, TSV, parquet, a saved run of another tool, a folder of these or of datasets, or -",
-        Argument("FILE"),
+        tuple[str, ...], "answers in any format, saved runs of other tools, folders, or -", Argument("FILE")
     ]
     candidates: Annotated[str | None, "columns of several models' candidates, all scored and compared: a,b"] = None
     no_report: Annotated[bool, f"write no {REPORT} (it shows a sample of over {PAGE_ROWS:,} rows)"] = False
@@ -156,7 +152,7 @@ def _open(options: ScoreOptions) -> dict[str, Source]:
             model=name or None,
             without=columns,
             held_bytes=HELD_BYTES // len(maps),
-            part_rows=options.part_rows,
+            part_rows=options.part_rows or PART_ROWS,
         )
         for name, roles in maps.items()
     }

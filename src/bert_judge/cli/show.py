@@ -28,7 +28,6 @@ _EXAMPLES = """examples:
   bert-judge show out --wrong                              # candidates judged incorrect, and why
   bert-judge show out --disagree                           # rows where the judge's label is not the human one
   bert-judge show out --wrong --disagree                   # both: correct answers that the judge calls incorrect
-  bert-judge show out --labels human.jsonl --disagree
   bert-judge show out --tool_disagrees                     # where the tool that made a saved run scores otherwise
   bert-judge show out --explained                          # what `score --explain N` found: which words matter
   bert-judge show out --id 17 --full
@@ -52,9 +51,7 @@ class RowFilters:
     right: Annotated[bool, "candidates judged correct"] = False
     undecided: Annotated[bool, "rows without a verdict"] = False
     disagree: Annotated[bool, "rows where the judge's label and the human label differ"] = False
-    tool_disagrees: Annotated[bool, "rows where the judge's label and a score of the tool that made the run differ"] = (
-        False
-    )
+    tool_disagrees: Annotated[bool, "rows where the judge's label and the score of the run's own tool differ"] = False
     truncated: Annotated[bool, "rows that were longer than the judge reads"] = False
     left_out: Annotated[bool, "rows of which a part is not the answer: reasoning, run-on text, remarks"] = False
     out_of_scope: Annotated[bool, "rows out of the judge's scope: in another language, say"] = False
@@ -81,41 +78,29 @@ class _Filter(NamedTuple):
     lacking: str = ""
 
 
-def _is_labelled(row: Row) -> bool:
-    return row.label is not None
-
-
 _NO_LABELS = "has scores without labels, so no candidate is judged correct or incorrect; run score with --threshold X."
-_FILTERS: Mapping[str, Sequence[_Filter]] = {
-    "wrong": [_Filter(lambda row: row.label == 0, _is_labelled, _NO_LABELS)],
-    "right": [_Filter(lambda row: row.label == 1, _is_labelled, _NO_LABELS)],
-    "undecided": [_Filter(lambda row: row.score is None)],
-    "disagree": [
-        _Filter(_is_labelled, _is_labelled, _NO_LABELS),
-        _Filter(
-            lambda row: row.gold not in (None, row.label),
-            lambda row: row.gold is not None,
-            "has no human labels to disagree with; give them with --labels FILE.",
-        ),
-    ],
-    "tool_disagrees": [
-        _Filter(_is_labelled, _is_labelled, _NO_LABELS),
-        _Filter(
-            lambda row: bool(differences_of(row)),
-            lambda row: bool(harness_scores(row)),
-            "has no scores of another tool to differ from; give the result of a saved run.",
-        ),
-    ],
-    "truncated": [_Filter(lambda row: bool(row.verdict.truncated))],
-    "left_out": [_Filter(lambda row: bool(row.verdict.left_out))],
-    "out_of_scope": [_Filter(lambda row: row.verdict.out_of_scope is not None)],
-    "explained": [
-        _Filter(
-            lambda row: row.why is not None,
-            lambda row: row.why is not None,
-            "has no row that was explained; run the command that made it with --explain N.",
-        )
-    ],
+_FILTERS = {
+    "wrong": _Filter(lambda row: row.label == 0, lambda row: row.label is not None, _NO_LABELS),
+    "right": _Filter(lambda row: row.label == 1, lambda row: row.label is not None, _NO_LABELS),
+    "undecided": _Filter(lambda row: row.score is None),
+    "disagree": _Filter(
+        lambda row: None not in (row.label, row.gold) and row.label != row.gold,
+        lambda row: None not in (row.label, row.gold),
+        "has no row with a label of the judge and a human one; give human labels with --labels FILE.",
+    ),
+    "tool_disagrees": _Filter(
+        lambda row: bool(differences_of(row)),
+        lambda row: row.label is not None and bool(harness_scores(row)),
+        "has no row with a label and a score of another tool; give the result of a saved run.",
+    ),
+    "truncated": _Filter(lambda row: bool(row.verdict.truncated)),
+    "left_out": _Filter(lambda row: bool(row.verdict.left_out)),
+    "out_of_scope": _Filter(lambda row: row.verdict.out_of_scope is not None),
+    "explained": _Filter(
+        lambda row: row.why is not None,
+        lambda row: row.why is not None,
+        "has no row that was explained; run the command that made it with --explain N.",
+    ),
 }
 
 
@@ -125,7 +110,7 @@ def main(arguments: Sequence[str]) -> int:
     values = Parser("show", "RESULT … [flags]", _EXAMPLES, groups).parse(arguments)
     options = options_from(ShowOptions, values)
     chosen = [name for name in _FILTERS if values[name]]
-    filters = [part for name in chosen for part in _FILTERS[name]]
+    filters = [_FILTERS[name] for name in chosen]
     if (row_id := values["id"]) is not None:
         chosen.append("id")
         filters.append(

@@ -52,12 +52,8 @@ class TrainOptions:
     include_question: Annotated[bool, "the judge reads the question"] = True
     include_reference: Annotated[bool, "the judge reads references; without, the rows need none"] = True
     training_mix: Annotated[str | None, "JSON file {task: {model: rows}} of what is taken"] = None
-    marks: Annotated[bool, "tell the encoder how words and values agree, as token types (encoders that have them)"] = (
-        False
-    )
-    options: Annotated[bool, "read a reference that names an option which the question lists as letter and words"] = (
-        False
-    )
+    marks: Annotated[bool, "mark how words and values agree, for encoders that have token types"] = False
+    options: Annotated[bool, "read a reference that names one of the question's options as letter and words"] = False
     max_tokens: Annotated[int | None, "the longest input in tokens (default: the encoder's limit)"] = None
     trust_remote_code: Annotated[bool, "run the model's own code if transformers lacks its architecture"] = False
     allow_pickle: Annotated[bool, "convert weights that are pickles (once; their tensors alone are read)"] = False
