@@ -170,8 +170,6 @@ def test_wrong_columns_of_candidates(complaint: Callable[..., str]) -> None:
     file = spreadsheet()
     said = {
         ("--candidates", "model_a,nobody"): "answers.csv has no column 'nobody'",
-        ("--candidates", "model_a,model_a"): "different names, separated by commas, were expected",
-        ("--candidates", ","): "different names, separated by commas, were expected",
         ("--candidates", "model_a", "--map", "candidate=model_a"): "both name columns of candidates",
     }
     for flags, sentence in said.items():

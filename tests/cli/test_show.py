@@ -134,7 +134,7 @@ def test_doctor(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch:
         f"bert-judge {__version__}",
         "transformers 5.",
         "vllm         not there: pip install vllm",
-        f"LOCAL_MODELS_DIR: {tmp_path / 'models'} (not there yet)",
+        f"LOCAL_MODELS_DIR={tmp_path / 'models'}",
         "HF_HUB_OFFLINE=1",
         "native bfloat16",
         "runs on ",

@@ -28,7 +28,7 @@ def test_a_wrong_command_line_is_one_sentence_and_status_2(
         ("judge --judge_type LLMJudge --tasks arc_easy_test", "LLMJudge needs --model_path"),
         ("judge --judge_type RegexJudge --tasks arc_easy_test --dtipe float32", "did you mean --dtype?"),
         ("train --dataset_path rows.jsonl", "the following arguments are required: --model_path"),
-        ("bertscore -c c.txt", "references (-r) and candidates (-c) are needed, or --json"),
+        ("bertscore -c c.txt", "references (-r) and candidates (-c) are needed"),
         ("bertscore -r r.txt -c c.txt --langg en", "there is no flag --langg, did you mean --lang?"),
         ("bertscore -r r.txt -c c.txt -l two", "argument -l"),
         ("bertscore -c x --plot a.png", "--plot needs one text for -r and one for -c"),

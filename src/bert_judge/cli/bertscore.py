@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import inspect
-import json
 import os
 import re
 import sys
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -16,7 +15,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from bert_judge.cli import log_shown, say
 from bert_judge.cli.flags import Parser, spellings
 from bert_judge.errors import InputError
-from bert_judge.inputs import ColumnMap
 
 if TYPE_CHECKING:
     from bert_judge.bertscore import BERTScorer
@@ -25,7 +23,6 @@ _EXAMPLES = """examples:
   bert-judge bertscore -r refs.txt -c hyps.txt --lang en
   bert-judge bertscore -r refs.txt -c hyps.txt -m roberta-large -l 17 --idf --idf_path idf.json
   bert-judge bertscore --texts -r "It was cold." -c "The weather was freezing."
-  echo '{"candidate": "Hi there", "references": ["Hello there"]}' | bert-judge bertscore --json
   bert-judge bertscore -r "He died at his house." -c "She died in her home." --plot alignment.png
 
 One text a line; several reference files are several references for each line of the candidates. Without --lang and
@@ -33,7 +30,7 @@ One text a line; several reference files are several references for each line of
 
   <signature> P: 0.957378 R: 0.961325 F1: 0.959333
 
-and with -s a line "P<tab>R<tab>F1" for each pair; with --json {"bertscore_f1": 0.959333}.
+and with -s a line "P<tab>R<tab>F1" for each pair. Rows of JSON or tables: bert-judge score FILE --judge BERTScore.
 """
 
 
@@ -44,9 +41,7 @@ class TextOptions:
     ref: Annotated[Sequence[str], "references, one a line; several files; or texts", "-r"] = ()
     cand: Annotated[str | None, "candidates, one a line; or a text", "-c"] = None
     texts: Annotated[bool, "-r and -c are texts themselves, not files"] = False
-    map: Annotated[ColumnMap | None, "with --json: candidate=answer,reference=gold"] = None
     seg_level: Annotated[bool, "the scores of each pair, too", "-s"] = False
-    details: Annotated[bool, "with --json: precision, recall and the signature, too"] = False
     verbose: Annotated[bool, "a progress bar and the speed", "-v"] = False
     plot: Annotated[str | None, "draw which tokens of the texts -r and -c match: .png, .svg, .pdf or .json"] = None
 
@@ -97,26 +92,24 @@ def main(arguments: Sequence[str]) -> int:
             scorer.save_idf(path)
     scores = scorer.score(candidates, references, verbose=options["verbose"] or sys.stderr.isatty())
     rows = list(zip(*(part.tolist() for part in scores), strict=True))
-    say("\n".join(_lines(rows, scorer.hash, options)))
+    means = [sum(column) / len(rows) for column in zip(*rows, strict=True)]
+    pairs = rows if options["seg_level"] else []
+    mean_line = "{} P: {:.6f} R: {:.6f} F1: {:.6f}".format(scorer.hash, *means)
+    say("\n".join([mean_line, *("\t".join(f"{value:.6f}" for value in row) for row in pairs)]))
     return 0
 
 
 def _parse(arguments: Sequence[str]) -> dict[str, Any]:
     groups = {"texts, and what is printed": TextOptions, "the scorer": ScorerOptions}
     parser = Parser("bertscore", "-r REFS [REFS …] -c CANDS [flags]", _EXAMPLES, groups)
-    rows = 'rows {"candidate": …, "references": […]} of a file (or standard input); JSON comes out'
-    parser.add_argument("--json", nargs="?", const="-", metavar="PATH", help=rows)
     # bert-score's command has the fast tokenizer by default, and turns it off by this flag.
     slow = "with --compat: not the fast tokenizer, as there"
     parser.add_argument(*spellings("use_fast_tokenizer"), action="store_false", help=slow)
     options = parser.parse(arguments)
-    files = bool(options["ref"]) + (options["cand"] is not None)
-    if options["plot"] and (len(options["ref"]) != 1 or options["cand"] is None or options["json"]):
+    if options["plot"] and (len(options["ref"]) != 1 or options["cand"] is None):
         parser.error("--plot needs one text for -r and one for -c, in quotation marks")
-    if options["json"] not in (None, "-") and files:
-        parser.error("the texts are in the file of --json, or those of -r and -c, not both")
-    if files == 1 or not (files or options["json"]):
-        parser.error("references (-r) and candidates (-c) are needed, or --json")
+    if not options["ref"] or options["cand"] is None:
+        parser.error("references (-r) and candidates (-c) are needed")
     return options
 
 
@@ -154,15 +147,8 @@ _PATH = re.compile(r"(?:\.{0,2}|~)/\S+|\S*\w\.(?:txt|[ct]sv|jsonl?|md|refs?|hyps
 
 
 def _read(options: Mapping[str, Any]) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
-    """Candidates and their references: texts given as such, lines of files, or rows of JSON."""
+    """Candidates and their references: texts given as such, or lines of files."""
     candidate, references = options["cand"], options["ref"]
-    if candidate is None:
-        from bert_judge.inputs import open_source
-
-        path = options["json"]
-        source = open_source(path, columns=options["map"], input_format="jsonl" if path == "-" else None)
-        rows = [(sample.candidate, sample.references) for sample in source]
-        return [row[0] for row in rows], [row[1] for row in rows]
     names = [candidate, *references]
     files = any(name == "-" or os.path.isfile(name) for name in names)  # noqa: PTH113 - a text can be too long for Path
     paths = [name for name in names if _PATH.fullmatch(name)]
@@ -197,20 +183,3 @@ def _read_lines(path: str) -> list[str]:
         raise InputError(f"{path} is not UTF-8 text (byte {error.start}); convert it first.") from error
     lines = text.replace("\r\n", "\n").split("\n")  # not splitlines: a form feed, say, ends no line here
     return lines[:-1] if lines[-1] == "" else lines
-
-
-def _lines(rows: Sequence[Sequence[float]], signature: str, options: Mapping[str, Any]) -> Iterator[str]:
-    """What is printed: the means as bert-score prints them, then each pair; or each pair and the means as JSON."""
-    means = [sum(column) / len(rows) for column in zip(*rows, strict=True)]
-    pairs = rows if options["seg_level"] else []
-    if options["json"]:
-        measures = ("precision", "recall", "f1") if options["details"] else ("f1",)
-        for row in (*pairs, means):
-            values = {"precision": row[0], "recall": row[1], "f1": row[2]}
-            line: dict[str, Any] = {f"bertscore_{name}": round(values[name], 6) for name in measures}
-            if options["details"] and row is means:
-                line["signature"] = signature
-            yield json.dumps(line)
-    else:
-        yield "{} P: {:.6f} R: {:.6f} F1: {:.6f}".format(signature, *means)
-        yield from ("\t".join(f"{value:.6f}" for value in row) for row in pairs)

@@ -33,8 +33,10 @@ It ends with status 1 where the starter judge does not work, or a result is inco
 read into memory: its files are hashed, and the figures of run.json are counted again.
 """
 _PACKAGES = ("torch", "transformers", "tokenizers", "safetensors", "datasets", "numpy", "pyarrow")
-_FOLDERS = ("LOCAL_MODELS_DIR", "LOCAL_DATASETS_DIR", "HF_HOME")
-_SWITCHES = ("HF_HUB_OFFLINE", "CUDA_VISIBLE_DEVICES", "OMP_NUM_THREADS")
+_VARIABLES = (
+    *("LOCAL_MODELS_DIR", "LOCAL_DATASETS_DIR", "HF_HOME", "HF_HUB_OFFLINE"),
+    *("CUDA_VISIBLE_DEVICES", "OMP_NUM_THREADS"),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +85,7 @@ def _described(record: Mapping[str, Any]) -> str:
 
 def _check_installation() -> int:
     """Print what there is, and judge a row with the starter."""
-    sections = {"versions": _versions, "extras": _extras, "devices": _devices, "folders": _folders}
+    sections = {"versions": _versions, "extras": _extras, "devices": _devices, "settings": _settings}
     for title, lines in sections.items():
         say("\n".join([title, *(f"  {line}" for line in lines()), ""]))
     try:
@@ -124,18 +126,9 @@ def _devices() -> Iterator[str]:
         yield "mps          Apple GPU"
 
 
-def _folders() -> Iterator[str]:
-    yield f"cache of converted models and replies: {cache_folder()} ({_state(cache_folder())})"
-    for name in _FOLDERS:
-        value = os.environ.get(name)
-        yield f"{name}: " + (f"{value} ({_state(Path(value).expanduser())})" if value else "not set")
-    yield ", ".join(f"{name}={os.environ[name]}" for name in _SWITCHES if name in os.environ) or "no switches are set"
-
-
-def _state(folder: Path) -> str:
-    if not folder.exists():
-        return "not there yet"
-    return "writable" if os.access(folder, os.W_OK) else "read-only"
+def _settings() -> Iterator[str]:
+    yield f"cache of converted models and replies: {cache_folder()}"
+    yield from (f"{name}={os.environ[name]}" for name in _VARIABLES if name in os.environ)
 
 
 def _starter() -> Iterator[str]:

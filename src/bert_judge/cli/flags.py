@@ -10,7 +10,6 @@ A `--config` file in YAML holds the same names; flags win over it.
 from __future__ import annotations
 
 import argparse
-import csv
 import difflib
 import inspect
 import re
@@ -159,14 +158,6 @@ def names_in(values: str | Sequence[str]) -> tuple[str, ...]:
     """The names in a text, or in several, separated by commas."""
     texts = [values] if isinstance(values, str) else values
     return tuple(name.strip() for text in texts for name in text.split(",") if name.strip())
-
-
-def columns_in(text: str) -> list[str]:
-    """The names of columns in a text, separated by commas; one that holds a comma stands in double quotes."""
-    names = [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
-    if not names or "" in names or len(set(names)) < len(names):
-        raise InputError(f"{text!r} was given as columns; different names, separated by commas, were expected.")
-    return names
 
 
 def named_columns(text: str) -> dict[str, str | tuple[str, ...]]:

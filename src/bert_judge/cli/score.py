@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
 from bert_judge.cli import log_shown, note, say
-from bert_judge.cli.flags import Argument, Parser, columns_in, options_from
+from bert_judge.cli.flags import Argument, Parser, names_in, options_from
 from bert_judge.cli.judging import (
     InputOptions,
     VerdictOptions,
@@ -29,17 +28,14 @@ from bert_judge.judges import Judge
 from bert_judge.judges.base import Costs
 from bert_judge.judges.cascade import Cascade, CascadePlan
 from bert_judge.judges.naming import JudgeSpec, distinct
-from bert_judge.records import Row, __version__
+from bert_judge.records import Row
 from bert_judge.report import write_report
 from bert_judge.report.cascade import stages_document
 from bert_judge.report.comparison import Comparison, comparison_document
 from bert_judge.report.document import Block, Document
 from bert_judge.report.score import harness_document, result_facts, saved_runs_table, suite_table, write_columns
 from bert_judge.results import (
-    DIFFERENCES,
     EXPLANATIONS,
-    HARNESS,
-    HARNESS_FILES,
     PART_ROWS,
     REPORT,
     RUN,
@@ -48,17 +44,10 @@ from bert_judge.results import (
     ResultFolder,
     is_remote,
     result_folder,
-    write_files,
 )
 from bert_judge.results.runs import Run, load_run, open_run
 from bert_judge.studies.compare import compare_models, rankings
-from bert_judge.studies.harness import (
-    beside_harness,
-    difference_record,
-    first_disagreements,
-    harness_differences,
-    several_answers,
-)
+from bert_judge.studies.harness import beside_harness, first_disagreements, several_answers
 from bert_judge.studies.table import PlacedRun, tabulate
 
 PAGE_ROWS = 20_000
@@ -134,7 +123,7 @@ def main(arguments: Sequence[str]) -> int:
 
 def _open(options: ScoreOptions) -> dict[str, Source]:
     """The input; with --candidates once for each of its columns, by the folder's name of that."""
-    columns = columns_in(options.candidates) if options.candidates else []
+    columns = names_in(options.candidates or "")
     named = dict(options.map or {})
     if columns and "candidate" in named:
         raise InputError("--candidates and --map candidate= both name columns of candidates; give one of them.")
@@ -193,12 +182,10 @@ def _say_one(folder: ResultFolder, source: Source, spec: JudgeSpec, judge: Judge
     load = _loader([folder])
     written = f"{folder.verdicts}, {SCORES}, {RUN}"
     written += "" if options.no_report else _write_page([folder], folder.folder / REPORT, load)
-    beside = None
-    if source.saved_runs and not options.no_texts and not is_remote(folder.folder):
-        beside = _beside_own_scores(folder, load(folder))
     if options.quiet:
         return
-    written += "".join(f", {name}" for name in HARNESS_FILES if beside)
+    compares = source.saved_runs and not options.no_texts and not is_remote(folder.folder)
+    beside = _beside_own_scores(folder, load(folder)) if compares else None
     blocks = [*_what_was_read(options, source), *result_facts(folder.summary, len(source.bad_rows))]
     table = Document("", blocks, judges=[("", judge.info.signature)]).text()
     parts = [
@@ -297,25 +284,14 @@ def _write_page(results: Sequence[ResultFolder], path: Path, load: _Load) -> str
 
 
 def _beside_own_scores(folder: ResultFolder, run: Run) -> Document | None:
-    """The tool's scores and the judge's labels, which are written as `HARNESS_FILES`, too.
+    """The tool's scores and the judge's labels, side by side.
 
-    `run` has rows of the result; where it is a sample, all are read again. None, and no file, where the tool gave no
-    scores between 0 and 1, or the judge no labels.
+    `run` has rows of the result; where it is a sample, all are read again. None where the tool gave no scores between 0
+    and 1, or the judge no labels.
     """
     rows: Collection[Row] = open_run(folder.folder).rows if run.left else run.rows
     comparison, several = beside_harness(rows), several_answers(rows)
     if not (comparison.lines or (comparison.repeats and several)):
         return None
-    lines = [asdict(line) for line in comparison.lines]
-    record = {
-        "version": __version__,
-        "lines": [{**line.pop("metric")._asdict(), **line} for line in lines],
-        "several": [asdict(line) for line in several],
-        "unscaled": list(comparison.unscaled),
-        "repeats": comparison.repeats,
-    }
-    differences = (json.dumps(difference_record(row), ensure_ascii=False) + "\n" for row in harness_differences(rows))
-    contents = {HARNESS: json.dumps(record, ensure_ascii=False, indent=1) + "\n", DIFFERENCES: differences}
-    write_files(folder.folder, contents)
     more = f"{{:,}} more: bert-judge show {folder.folder} --tool_disagrees"
     return harness_document(comparison, several, first_disagreements(rows, _SHOWN), more)
