@@ -90,6 +90,7 @@ class _Job:
     source: Source
     options: Mapping[str, Any]
     folder: Path
+    finished: bool
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -110,6 +111,8 @@ def main(arguments: Sequence[str]) -> int:
                 fitted, results[job.name] = judged_result(
                     job.source, judge, job.folder, job.options, options, job.name or "judging", command
                 )
+                if job.finished and not options.quiet:
+                    say(f"{job.folder} holds this result already; --overwrite redoes it.\n")
                 if len(jobs) > 1 and not options.quiet and (stages := _stages(spec, fitted, results[job.name])):
                     say(f"{job.name}\n{stages}\n")
     for job in jobs:
@@ -161,8 +164,8 @@ def _jobs(
             parts = [*([column] if column else []), *([judge] if len(specs) > 1 else [])]
             roles = {"map": {**(options.map or {}), "candidate": source.columns["candidate"]}} if column else {}
             written, folder = {**settings, **roles}, output_dir.joinpath(*parts)
-            ResultFolder(folder, Identity(None, source.sha256, written), options.overwrite)
-            jobs.append(_Job("/".join(parts), column, judge, source, written, folder))
+            finished = ResultFolder(folder, Identity(None, source.sha256, written), options.overwrite).finished
+            jobs.append(_Job("/".join(parts), column, judge, source, written, folder, finished))
     return jobs
 
 
