@@ -104,7 +104,7 @@ sys.exit(status)
 
 def command(*arguments: str) -> tuple[float, float]:
     """The seconds that a `bert-judge` command takes, and the most memory that it holds, in MiB."""
-    line = [sys.executable, "-m", "bert_judge.cli", *arguments]
+    line = [sys.executable, "-m", "bert_judge", *arguments]
     start = time.perf_counter()
     # On Linux the peak of a process starts at that of the one that began it: a small one begins it.
     found = subprocess.run([sys.executable, "-c", _LAUNCHER, *line], stdout=subprocess.PIPE, text=True, check=False)

@@ -39,7 +39,7 @@ from pydantic import BaseModel
 from bert_judge import BERTJudge, Sample
 
 SERVERS = {
-    "bert-judge serve": [sys.executable, "-m", "bert_judge.cli", "serve", "--port", "0", "--quiet"],
+    "bert-judge serve": [sys.executable, "-m", "bert_judge", "serve", "--port", "0", "--quiet"],
     "(b) predict a request": [sys.executable, __file__, "--endpoint", "predict"],
     "(c) transformers a request": [sys.executable, __file__, "--endpoint", "transformers"],
 }

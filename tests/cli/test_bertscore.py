@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
 from collections.abc import Callable
@@ -13,7 +12,6 @@ import pytest
 
 from bert_judge import BERTScorer
 from bert_judge.cli import main
-from json_lines import write_rows
 
 CANDIDATES = ["A cat was sitting.", "London is big.", ""]
 REFERENCES = ["The cat sat.", "Paris is big.", "x"]
@@ -24,8 +22,6 @@ OTHERS = ["There is a cat.", "London is large.", "x y"]
 def files(folder: Path) -> None:
     for name, lines in (("c.txt", CANDIDATES), ("r.txt", REFERENCES), ("r2.txt", OTHERS)):
         Path(name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    rows = [{"candidate": c, "references": [r]} for c, r in zip(CANDIDATES, REFERENCES, strict=True)]
-    write_rows("rows.jsonl", rows)
 
 
 def run(line: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, list[str], str]:
@@ -93,23 +89,6 @@ def test_texts_in_place_of_files(capsys: pytest.CaptureFixture[str]) -> None:
     assert out[-1].endswith("P: 1.000000 R: 1.000000 F1: 1.000000")
 
 
-def test_rows_of_json_and_objects_out(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    _, lines, _ = run("bertscore -r r.txt -c c.txt -s", capsys)
-    wanted = [float(line.split("\t")[2]) for line in lines[1:]]
-    _, out, _ = run("bertscore --json rows.jsonl", capsys)
-    assert json.loads(out[0]) == {"bertscore_f1": pytest.approx(sum(wanted) / 3, abs=1e-5)}
-    _, out, _ = run("bertscore --json rows.jsonl -s --details", capsys)
-    rows = [json.loads(line) for line in out]
-    assert [row["bertscore_f1"] for row in rows[:-1]] == pytest.approx(wanted, abs=1e-5)
-    assert rows[-1].keys() == {"bertscore_precision", "bertscore_recall", "bertscore_f1", "signature"}
-    row = b'{"answer": "A cat was sitting.", "gold": ["The cat sat."]}\n'
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(row)))
-    _, out, _ = run("bertscore --json --map candidate=answer,reference=gold", capsys)
-    assert json.loads(out[0])["bertscore_f1"] == pytest.approx(wanted[0], abs=5e-3)
-    _, out, _ = run("bertscore -r r.txt -c c.txt --json", capsys)
-    assert json.loads(out[0])["bertscore_f1"] == pytest.approx(sum(wanted) / 3, abs=1e-5)
-
-
 def test_idf_is_kept_in_a_file(capsys: pytest.CaptureFixture[str]) -> None:
     _, counted, _ = run("bertscore -r r.txt -c c.txt --idf", capsys)
     _, written, _ = run("bertscore -r r.txt -c c.txt --idf_path idf.json", capsys)
@@ -148,7 +127,6 @@ def test_bad_input_is_one_sentence(complaint: Callable[..., str], subtests: pyte
         ),
         ("bertscore -r r.txt -c c.txt --idf_path c.txt", "c.txt is not an idf file"),
         ("bertscore -r r.txt -c c.txt --max_tokens 600", "max_tokens is 600; a number from 4 to 512 was expected"),
-        ("bertscore --json short.txt", "short.txt"),
     ]:
         with subtests.test(line=line, said=said):
             assert said in complaint(*line.split())

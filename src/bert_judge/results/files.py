@@ -17,8 +17,6 @@ VERDICTS, SCORES, RUN, BAD_ROWS = "verdicts.jsonl", "scores.json", "run.json", "
 COSTS = "costs.json"  # while a run is under way; then they are in run.json
 PARTS = "verdicts"
 EXPLANATIONS = "explanations.jsonl"
-HARNESS, DIFFERENCES = "harness.json", "differences.jsonl"
-HARNESS_FILES = (HARNESS, DIFFERENCES)
 """What is written of a saved run of another tool: its own scores beside the verdicts."""
 
 CANDIDATES = "candidates.json"

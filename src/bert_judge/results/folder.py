@@ -20,7 +20,6 @@ from bert_judge.results.files import (
     BAD_ROWS,
     COSTS,
     EXPLANATIONS,
-    HARNESS_FILES,
     PARTIAL,
     PARTS,
     REPORTS,
@@ -206,7 +205,7 @@ class ResultFolder:
     def _name(self, files: Iterable[str]) -> None:
         """Give whole files their names, and remove those of an older result; any of it may be done already."""
         (self.folder / RUN).unlink(missing_ok=True)
-        for name in (EXPLANATIONS, *HARNESS_FILES, COSTS + PARTIAL, *({VERDICTS, BAD_ROWS} - set(files))):
+        for name in (EXPLANATIONS, COSTS + PARTIAL, *({VERDICTS, BAD_ROWS} - set(files))):
             (self.folder / name).unlink(missing_ok=True)
         if not self.part_rows and (self.folder / PARTS).exists():
             shutil.rmtree(self.folder / PARTS)
