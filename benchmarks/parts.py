@@ -34,7 +34,7 @@ from bert_judge.encoder.engine import Engine
 from bert_judge.encoder.torch_runtime import _BATCH_TOKENS, _LEAST_TOKENS, _WINDOWS
 from bert_judge.inputs import open_source
 from bert_judge.judges.base import windows_of
-from bert_judge.judges.reader import usable_cores
+from bert_judge.judges.bert import usable_cores
 from bert_judge.reading import matching, text_values
 
 EXAMPLES = Path(__file__).parents[1] / "examples" / "answers.jsonl"

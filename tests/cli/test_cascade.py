@@ -107,8 +107,6 @@ def test_the_file_names_the_judge(printed) -> None:
     assert "cascade" in printed(
         "evaluate", answers, "--judge", "cascade.json", "--figure", "none", "--trust_remote_code"
     )
-    Path("suite.yaml").write_text("mine: cascade.json\n")
-    assert printed("score", answers, "--suite", "suite.yaml", *named, "suite") == ""
     assert JudgeSpec.of("cascade.json").kind is Cascade
 
 

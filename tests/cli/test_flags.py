@@ -12,7 +12,7 @@ import pytest
 
 from bert_judge.cli.flags import Parser, add_flags, read_config
 from bert_judge.errors import InputError
-from bert_judge.judges.naming import JudgeSpec, read_suite
+from bert_judge.judges.naming import JudgeSpec
 from conftest import Refused
 
 
@@ -193,16 +193,14 @@ ALIASES = "\n".join(
 def test_no_file_of_settings_ends_in_a_traceback(tmp_path: Path, content: bytes, message: str) -> None:
     path = tmp_path / "c.yaml"
     path.write_bytes(content)
-    for read in (read_config, JudgeSpec.of, lambda name: read_suite(Path(name))):
+    for read in (read_config, JudgeSpec.of):
         with pytest.raises(InputError, match=re.escape(message)):
             read(str(path))
 
 
 def test_values_that_hold_each_other_are_shown_in_a_few_words(tmp_path: Path) -> None:
-    rules, judge = tmp_path / "rules.yaml", tmp_path / "judge.yaml"
-    rules.write_text(ALIASES)
+    judge = tmp_path / "judge.yaml"
     judge.write_text("judge_type: RegexJudge\nmetric: containment\npattern:\n" + ALIASES)
-    for spec in ({"judge_type": "RuleJudge", "rules": str(rules)}, str(judge)):
-        with pytest.raises(InputError) as error:
-            JudgeSpec.of(spec).make()
-        assert len(str(error.value)) < 500
+    with pytest.raises(InputError) as error:
+        JudgeSpec.of(str(judge)).make()
+    assert len(str(error.value)) < 500

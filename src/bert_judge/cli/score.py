@@ -11,18 +11,16 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from bert_judge.cli import log_shown, run, say
-from bert_judge.cli.flags import Parser, columns_in, options_from, peek
+from bert_judge.cli.flags import Parser, columns_in, options_from
 from bert_judge.cli.harness import beside_own_scores
 from bert_judge.cli.inputs import InputOptions, input_settings, open_input
 from bert_judge.cli.judging import (
     add_judges,
-    add_trust,
     chosen_judges,
     explain_rows,
     judge_rows,
     made_judge,
     say_failed,
-    trusts_files,
 )
 from bert_judge.cli.outputs import PAGE_ROWS, Load, NoReport, VerdictOptions, loader, write_page
 from bert_judge.cli.rows import first_explained, where_explained
@@ -31,7 +29,7 @@ from bert_judge.inputs import HELD_BYTES, MissingColumnError, Source
 from bert_judge.judges import Judge
 from bert_judge.judges.base import Costs
 from bert_judge.judges.cascade import Cascade, CascadePlan
-from bert_judge.judges.naming import JudgeSpec, distinct, read_suite
+from bert_judge.judges.naming import JudgeSpec, distinct
 from bert_judge.records import Signature
 from bert_judge.report.cascade import stages_document
 from bert_judge.report.comparison import Comparison, comparison_document
@@ -65,7 +63,6 @@ _EXAMPLES = """examples:
   bert-judge score answers.jsonl --explain 20                 # the 20 rows nearest the threshold: which words matter
   bert-judge score "s3://bucket/*.parquet" --engine ray --actors 1-8   # on a Ray cluster; verdicts in parquet parts
   bert-judge score answers.jsonl --store auto                 # rows that were judged before are not judged again
-  bert-judge score answers.jsonl --suite suite.yaml           # several judges with names and settings of their own
 
 Flags may be written with hyphens, too: --output-dir. A run that was stopped goes on where it stopped.
 """
@@ -76,7 +73,6 @@ class ScoreOptions(VerdictOptions, InputOptions):
     """What `score` takes besides the flags of the judge."""
 
     candidates: Annotated[str | None, "columns of several models' candidates, all scored and compared: a,b"] = None
-    suite: Annotated[str | None, "YAML file of named judges: each has a folder of its name in the output folder"] = None
     no_report: NoReport = False
 
 
@@ -100,7 +96,7 @@ def main(arguments: Sequence[str]) -> int:
     command = ["bert-judge", "score", *arguments]
     results: dict[str, ResultFolder] = {}
     for name, spec in specs.items():
-        with named_in_errors(f"the judge {name}") if len(specs) > 1 or options.suite else nullcontext():
+        with named_in_errors(f"the judge {name}") if len(specs) > 1 else nullcontext():
             with log_shown(not options.quiet):
                 judge = made_judge(spec, options)
             for job in (job for job in jobs if job.judge == name):
@@ -170,7 +166,7 @@ def _jobs(
     jobs = []
     for judge in specs:
         for column, source in sources.items():
-            parts = [*([column] if column else []), *([judge] if len(specs) > 1 or options.suite else [])]
+            parts = [*([column] if column else []), *([judge] if len(specs) > 1 else [])]
             written, folder = _what_is_written(options, column, source), output_dir.joinpath(*parts)
             ResultFolder(folder, Identity(None, source.sha256, written), options.overwrite)
             jobs.append(_Job("/".join(parts), column, judge, source, written, folder))
@@ -267,10 +263,6 @@ def _comparison(jobs: Sequence[_Job], results: Mapping[str, ResultFolder], load:
 
 def _parse(arguments: Sequence[str]) -> tuple[dict[str, JudgeSpec], ScoreOptions, list[str]]:
     """The judges by name, the options, and the files."""
-    asked = peek(arguments, "suite", "judge", "judge_type")
-    suite, named = asked["suite"], asked["judge"] or asked["judge_type"]
-    if suite and named:
-        raise InputError(f"--suite {suite} names the judges; leave {named} out, or put it into that file.")
     parser = Parser("bert-judge score", "FILE … [--output_dir FOLDER] [flags]", "Judge a file of answers.", _EXAMPLES)
     parser.add_argument(
         "files",
@@ -279,12 +271,9 @@ def _parse(arguments: Sequence[str]) -> tuple[dict[str, JudgeSpec], ScoreOptions
         help="JSON lines, JSON, CSV, TSV, parquet, a saved run of another tool, a folder of these or of datasets, or -",
     )
     parser.flags("reading and writing", ScoreOptions)
-    read_judges = None if suite else add_judges(parser, chosen_judges(arguments), several="several, a folder each")
-    if suite:
-        add_trust(parser)
+    read_judges = add_judges(parser, chosen_judges(arguments), several="several, a folder each")
     values = parser.parse(arguments)
-    judges = read_judges(values) if read_judges else read_suite(Path(suite), trusts_files(arguments))
-    return judges, options_from(ScoreOptions, values), values["files"]
+    return read_judges(values), options_from(ScoreOptions, values), values["files"]
 
 
 def _what_is_written(options: ScoreOptions, column: str, source: Source) -> dict[str, Any]:

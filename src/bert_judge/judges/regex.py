@@ -6,12 +6,11 @@ import hashlib
 import importlib.metadata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Annotated, Any, Literal, overload
 
 from bert_judge.errors import InputError
 from bert_judge.judges.base import WHOLE_CANDIDATE, Judge, make_samples
-from bert_judge.judges.patterns import PATTERN_TIMEOUT, check_seconds, compile_pattern
 from bert_judge.metrics import MATH_TIMEOUT, METRICS, MetricResult, find_boxed, find_metric, option_letter, strip_markup
 from bert_judge.metrics.timing import check_time, limited
 from bert_judge.reading import ANSWER_VERSION, THINK_TOKEN, find_answer
@@ -22,6 +21,9 @@ FINAL_ANSWER = r"Final answer:\s*(.+)"
 
 NAMED: dict[str, Callable[[str], list[str]]] = {"boxed": find_boxed, "none": lambda text: [text]}
 """Names for patterns, and how they find answers: in boxes of LaTeX, or the whole candidate."""
+
+PATTERN_TIMEOUT = 1.0
+"""Seconds that a regular expression may take on a candidate."""
 
 _TEXTS = ("questions", "candidates", "references")
 
@@ -62,7 +64,9 @@ class RegexJudge(Judge):
             raise InputError(f"which is {which!r}; 'last' or 'first' was expected.")
         if not 0 < threshold <= 1:
             raise InputError(f"threshold is {threshold}; a number over 0, up to 1, was expected.")
-        check_seconds(timeout=timeout, math_timeout=math_timeout)
+        for name, seconds in (("timeout", timeout), ("math_timeout", math_timeout)):
+            if not 0 < seconds <= 3600:
+                raise InputError(f"{name} is {seconds}; a number of seconds over 0, up to 3600, was expected.")
         self._find = NAMED.get(pattern) or _finder(pattern, case_sensitive, timeout)
         self._metric = find_metric(metric)
         self._pattern, self._name, self._which = pattern, metric, which
@@ -166,6 +170,20 @@ class RegexJudge(Judge):
 
     def _clean(self, text: str) -> str:
         return text if self._pattern == "none" else strip_markup(text)
+
+
+@lru_cache
+def compile_pattern(pattern: str, case_sensitive: bool) -> Any:
+    """A pattern of the package regex, whose searches take a timeout (`re` may search some texts for years).
+
+    Raises InputError where it is not a regular expression.
+    """
+    import regex
+
+    try:
+        return regex.compile(pattern, 0 if case_sensitive else regex.IGNORECASE)
+    except (regex.error, TypeError) as error:
+        raise InputError(f"the pattern {pattern!r} is not a regular expression ({error}).") from error
 
 
 def _finder(pattern: str, case_sensitive: bool, timeout: float) -> Callable[[str], list[str]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import sys
 from collections import deque
@@ -12,7 +11,7 @@ from typing import Annotated, Any, Final
 
 from bert_judge.errors import InputError, ModelError, did_you_mean, import_extra
 from bert_judge.generators.endpoints import Client, Endpoint, FailedRequestError, Response
-from bert_judge.judges.base import Judge, characters_read, make_samples
+from bert_judge.judges.base import Judge, characters_read
 from bert_judge.records import JudgeInfo, Sample, Verdict
 
 KEY_VARIABLE: Final = "BERT_JUDGE_API_KEY"
@@ -27,9 +26,6 @@ class RemoteJudge(Judge):
     server, without it that in BERT_JUDGE_API_KEY; it is written into no result.
     A whole request may take `timeout` seconds. What fails is tried again as `Endpoint` says; then the rows are
     undecided, and failed.
-
-    `aassess` and `apredict` do the same within an event loop. Each call has connections of its own, so any number of
-    them may run at a time; one that is cancelled closes them, and the server drops its rows.
 
     Raises InputError for what is no address, for a judge that is not served there, and for rows that the server does
     not take; ModelError where the server can't be asked; MissingExtraError where httpx2 is missing.
@@ -76,31 +72,6 @@ class RemoteJudge(Judge):
                     yield from under_way.popleft().result()
             while under_way:
                 yield from under_way.popleft().result()
-
-    async def aassess(self, samples: Iterable[Sample]) -> list[Verdict]:
-        """One verdict for each sample, in order, without holding up the event loop. Raises as `assess`."""
-        turns = asyncio.Semaphore(self._connections)
-
-        async def ask(client: Client, window: Sequence[Sample]) -> list[Verdict]:
-            async with turns:
-                return await self._judged(client, window)
-
-        async with self._endpoint.client() as client:
-            try:
-                async with asyncio.TaskGroup() as group:
-                    asked = [group.create_task(ask(client, window)) for window in self._windows(samples)]
-            except ExceptionGroup as failed:  # the first failure ends the others
-                raise failed.exceptions[0] from None
-        return [verdict for task in asked for verdict in task.result()]
-
-    async def apredict(
-        self,
-        questions: Sequence[str] | None,
-        candidates: Sequence[str],
-        references: Sequence[str | Sequence[str]],
-    ) -> list[float | None]:
-        """What `predict` gives, without holding up the event loop. Raises as `predict`."""
-        return [verdict.score for verdict in await self.aassess(make_samples(questions, candidates, references))]
 
     def _windows(self, samples: Iterable[Sample]) -> Iterator[list[Sample]]:
         """The rows of each request."""

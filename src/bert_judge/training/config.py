@@ -15,8 +15,7 @@ TRACKERS = ("tensorboard", "wandb", "trackio")
 
 # Settings that don't change the weights.
 _COSMETIC = frozenset(
-    "logging_strategy logging_steps logging_dir report_to save_total_limit push_to_hub hub_private overwrite "
-    "quiet".split()
+    "logging_strategy logging_steps logging_dir report_to save_total_limit overwrite quiet".split()
 )
 
 
@@ -62,14 +61,12 @@ class TrainConfig:
     save_steps: Annotated[int | None, "evaluate and save a state every N steps (default: by evaluations)"] = None
     save_total_limit: Annotated[int | None, "the most states that are kept; the best one always is"] = 2
     seed: Annotated[int, "seed of all random choices"] = 0
-    push_to_hub: Annotated[str | None, "upload the judge to this repository of the Hub: ORGANISATION/NAME"] = None
-    hub_private: Annotated[bool, "make a new repository on the Hub private"] = False
     overwrite: Annotated[bool, "replace the result of another training in the output folder, or train again"] = False
     quiet: Annotated[bool, "print nothing"] = False
 
     def __post_init__(self) -> None:
-        for name, good, expected in _limits(self):
-            if not good:
+        for name, within, expected in _limits(self):
+            if not within:
                 raise InputError(f"{name} is {getattr(self, name)!r}; {expected} was expected.")
         if self.patience is not None and self.save_strategy == "no":
             raise InputError("patience needs states to choose from, but save_strategy is 'no'; drop one of the two.")

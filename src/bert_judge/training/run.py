@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,10 +15,17 @@ from bert_judge.errors import InputError, OutputError
 from bert_judge.reading import InputForm, JudgeConfig, PromptEncoder
 from bert_judge.records import Sample, versions
 from bert_judge.training.config import TrainConfig
-from bert_judge.training.folder import RUNS, TrainingFolder, TrainResult, check_hub, identity, make_card, push
-from bert_judge.training.held_out import calibrate, measure, measure_tasks
-from bert_judge.training.rows import labels_of
-from bert_judge.training.selection import Mix, TrainingRows, check_form, choose_rows, describe, drop_questions
+from bert_judge.training.result import (
+    RUNS,
+    TrainingFolder,
+    TrainResult,
+    calibrate,
+    identity,
+    make_card,
+    measure,
+    measure_tasks,
+)
+from bert_judge.training.rows import Mix, TrainingRows, check_form, choose_rows, describe, drop_questions, labels_of
 from bert_judge.training.trainer import (
     RowsByEpoch,
     by_length,
@@ -32,8 +40,6 @@ from bert_judge.wording import public_command
 
 if TYPE_CHECKING:
     from transformers import Trainer, TrainingArguments
-
-_MAX_TASKS = 40  # up to which evaluations during the training also log the measures of each task
 
 
 def train(
@@ -70,8 +76,6 @@ def train(
     source = find_model(model_path, trust_remote_code, allow_pickle)
     form = form or JudgeConfig.load(source).form
     check_form(source, form, rows, config, trust_remote_code)
-    if config.push_to_hub:
-        check_hub(config.push_to_hub)
     name = identity(source, [*rows.train, *rows.dev], form, config)
     folder = TrainingFolder(Path(output_dir), name, config.overwrite)
     record = folder.finished
@@ -79,10 +83,6 @@ def train(
         base = source.resolve().name if Path(model_path).expanduser().is_dir() else model_path
         about = {"identity": name, "base_model": base, "command": public_command(command)}
         record = _Training(source, rows, form, config, folder, about).run(trust_remote_code)
-    from accelerate import PartialState
-
-    if config.push_to_hub and PartialState().is_main_process:
-        push(folder.folder, config.push_to_hub, config.hub_private)
     return TrainResult.of(folder.folder, record)
 
 
@@ -138,7 +138,7 @@ class _Training:
             eval_dataset=by_length(encode(encoder, self.rows.dev[: self.config.max_dev_rows])),
             data_collator=make_collator(model.config.pad_token_id or 0),
             compute_loss_func=soft_cross_entropy,
-            compute_metrics=_measurer(self.rows.dev),
+            compute_metrics=partial(_measures, self.rows.dev),
         )
         if self.config.patience is not None:
             trainer.add_callback(EarlyStoppingCallback(self.config.patience))
@@ -194,25 +194,13 @@ class _Training:
         }
 
 
-def _measurer(dev: Sequence[Sample]) -> Callable[[Any], dict[str, float]]:
-    """A function for the measures of an evaluation during the training: of all rows, and of each of several tasks."""
-
-    def measures_of(prediction: Any) -> dict[str, float]:
-        margins = _in_order(prediction)
-        if not all(map(math.isfinite, margins)):
-            return {}  # the logged loss shows the divergence
-        rows = dev[: len(margins)]
-        tasks = measure_tasks(rows, margins)
-        tasks = tasks if 1 < len(tasks) <= _MAX_TASKS else {}
-        groups = {"": measure(margins, labels_of(rows)), **{f"{name}/": measures for name, measures in tasks.items()}}
-        return {
-            f"{name}{key}": value
-            for name, measures in groups.items()
-            for key, value in asdict(measures).items()
-            if value is not None and key not in ("rows", "right")
-        }
-
-    return measures_of
+def _measures(dev: Sequence[Sample], prediction: Any) -> dict[str, float]:
+    """The measures of an evaluation during the training, which may have read the first of the rows alone."""
+    margins = _in_order(prediction)
+    if not all(map(math.isfinite, margins)):
+        return {}  # the logged loss shows the divergence
+    measures = asdict(measure(margins, labels_of(dev[: len(margins)])))
+    return {name: value for name, value in measures.items() if value is not None and name not in ("rows", "right")}
 
 
 def _in_order(prediction: Any) -> list[float]:

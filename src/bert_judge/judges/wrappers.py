@@ -1,9 +1,13 @@
-"""A judge whose verdicts are kept, so that no answer is judged twice, in this run or another."""
+"""Judges around another judge: one whose verdicts are kept, and one that threads share."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future
 from dataclasses import asdict
+from itertools import islice
+from threading import Lock
 from typing import Any
 
 from bert_judge.errors import InputError
@@ -12,6 +16,46 @@ from bert_judge.records import Sample, Verdict
 from bert_judge.results.store import Entries, Entry, key_of
 
 _WINDOW = 1024  # rows that are held
+
+
+class SharedJudge:
+    """A judge that threads may ask at the same time. Those that come while it is at work are judged together next.
+
+    Training frameworks call a reward function once an answer, in many threads; one batch for all of them is several
+    times as fast as one answer after another.
+    """
+
+    def __init__(self, judge: Judge) -> None:
+        self.judge = judge
+        self._lock = Lock()
+        self._waiting: deque[tuple[Sequence[Sample], Future[list[Verdict]]]] = deque()
+
+    def needs_labels(self) -> None:
+        """Raises InputError for a judge with scores and no labels, where labels are what is asked for."""
+        if self.judge.info.threshold is None:
+            name = self.judge.info.signature.short
+            raise InputError(f"{name} gives scores without labels; a judge with a threshold was expected.")
+
+    def assess(self, samples: Sequence[Sample]) -> list[Verdict]:
+        """One verdict for each sample, in order. Raises what the judge raises on any of those judged together."""
+        verdicts: Future[list[Verdict]] = Future()
+        self._waiting.append((samples, verdicts))
+        with self._lock:
+            if not verdicts.done():  # else the thread before has judged these, too
+                self._assess_waiting()
+        return verdicts.result()
+
+    def _assess_waiting(self) -> None:
+        asked = [self._waiting.popleft() for _ in range(len(self._waiting))]
+        together = [sample for samples, _ in asked for sample in samples]
+        try:
+            judged = iter(list(self.judge.fitted(together).assess(together)))
+        except BaseException as error:  # each thread that waits has to end; all of them raise it
+            for _, verdicts in asked:
+                verdicts.set_exception(error)
+            return
+        for samples, verdicts in asked:
+            verdicts.set_result(list(islice(judged, len(samples))))
 
 
 class StoredJudge(Judge):

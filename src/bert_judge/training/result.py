@@ -1,14 +1,14 @@
-"""The output folder of a training: its states while it runs, then its result; and the upload of the result.
+"""The result of a training: its measures on the held-out rows, its folder and its card.
 
-The result is what transformers saves, `judge.json`, the card `README.md`, and `metrics.json`, which is written last and
-marks the result as complete. States are under `states`, in a folder for each training.
+The folder has what transformers saves, `judge.json`, the card `README.md`, and `metrics.json`, which is written last
+and marks the result as complete. States to resume from are under `states`, in a folder for each training.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import re
+import math
 import shlex
 import shutil
 from collections.abc import Mapping, Sequence
@@ -18,17 +18,37 @@ from pathlib import Path
 from typing import Any
 
 from bert_judge.encoder.models import JUDGE_CONFIG, hash_files, read_object
-from bert_judge.errors import InputError, OutputError, first_line
+from bert_judge.errors import OutputError
+from bert_judge.measures import Confusion, brier, expected_calibration_error, fit_temperature
 from bert_judge.reading import InputForm
 from bert_judge.records import Sample, __version__
 from bert_judge.results import check_folder, write_files
 from bert_judge.training.config import TrainConfig
-from bert_judge.training.held_out import HeldOutMeasures
+from bert_judge.training.rows import grouped, is_soft, labels_of
 
 METRICS, STATES, RUNS = "metrics.json", "states", "runs"
 _RESULT = (METRICS, JUDGE_CONFIG, "config.json", "model.safetensors")
 _PARTS = {"q": "question", "c": "candidate answer", "r": "reference answer"}
 _COUNTED = {"task": "by_task", "model": "by_model", "label source": "by_label_source"}
+_COPIES = 100  # of a row with a soft label
+
+
+@dataclass(frozen=True, slots=True)
+class HeldOutMeasures:
+    """The number of rows, the fraction of correct ones (`right`), and the measures of `bert_judge.measures`.
+
+    In `accuracy`, `f1` and `kappa` a soft label counts as correct from 0.5 on; in `brier` and `ece` a soft label p
+    counts as p correct and 1 - p incorrect rows (in hundredths). Undefined measures, such as kappa of a single label,
+    are None.
+    """
+
+    rows: int
+    right: float
+    accuracy: float | None
+    f1: float | None
+    kappa: float | None
+    brier: float
+    ece: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +81,6 @@ class TrainResult:
             dev=HeldOutMeasures(**record["dev"]),
             tasks={name: HeldOutMeasures(**values) for name, values in record["tasks"].items()},
         )
-
-    @property
-    def dev_accuracy(self) -> float | None:
-        """The rate of held-out rows on which judge and label agree."""
-        return self.dev.accuracy
 
 
 class TrainingFolder:
@@ -148,38 +163,45 @@ def make_card(name: str, record: Mapping[str, Any]) -> str:
     )
 
 
-def check_hub(repository: str) -> None:
-    """Raise InputError if an upload would fail, as far as that is known without a network."""
-    from huggingface_hub import get_token
-
-    if not re.fullmatch(r"[\w.-]{1,96}/[\w.-]{1,96}", repository):
-        raise InputError(f"push_to_hub is {repository!r}; ORGANISATION/NAME was expected.")
-    if get_token() is None:
-        raise InputError(
-            f"push_to_hub names {repository}, but there is no token for the Hub; log in with `hf auth login`, or set "
-            "HF_TOKEN."
-        )
-
-
-def push(folder: Path, repository: str, private: bool) -> None:
-    """Upload a judge's folder, without states and logs. Raises OutputError if that fails."""
-    from huggingface_hub import HfApi
-    from huggingface_hub.errors import (  # type: ignore[attr-defined]  # HTTPError is re-exported from its HTTP client
-        HfHubHTTPError,
-        HTTPError,
+def measure(margins: Sequence[float], labels: Sequence[float], temperature: float = 1.0) -> HeldOutMeasures:
+    """The measures of margins (logit of correct minus logit of incorrect) against labels; at least one row."""
+    scores = [1 / (1 + math.exp(-max(-700.0, min(700.0, margin / temperature)))) for margin in margins]
+    confusion = Confusion.count(
+        (int(label >= 0.5), int(score >= 0.5)) for label, score in zip(labels, scores, strict=True)
+    )
+    values, golds = _in_hard_rows(scores, labels)
+    return HeldOutMeasures(
+        rows=len(labels),
+        right=round(math.fsum(labels) / len(labels), 4),
+        accuracy=confusion.accuracy,
+        f1=confusion.f1,
+        kappa=confusion.kappa,
+        brier=brier(values, golds),
+        ece=expected_calibration_error(values, golds),
     )
 
-    try:
-        api = HfApi()
-        name = api.create_repo(repository, private=private or None, exist_ok=True).repo_id
-        api.upload_folder(
-            repo_id=name,
-            folder_path=folder,
-            commit_message="A judge trained with bert-judge",
-            ignore_patterns=[f"{STATES}/*", f"{RUNS}/*", f".{METRICS}.*"],
-        )
-    except (HfHubHTTPError, HTTPError, OSError, ValueError) as error:
-        raise OutputError(
-            f"the judge is complete in {folder}, but could not be uploaded to {repository} ({first_line(error)}); run "
-            "the same training again to upload it without training."
-        ) from error
+
+def measure_tasks(
+    rows: Sequence[Sample], margins: Sequence[float], temperature: float = 1.0
+) -> dict[str, HeldOutMeasures]:
+    """The measures of each task named in the rows."""
+    return {
+        name: measure([margins[i] for i in places], labels_of(rows[i] for i in places), temperature)
+        for name, places in grouped(rows, "task").items()
+    }
+
+
+def calibrate(margins: Sequence[float], labels: Sequence[float]) -> float:
+    """The temperature that fits margins best to labels, hard or soft."""
+    return round(fit_temperature(*_in_hard_rows(margins, labels)), 4)
+
+
+def _in_hard_rows(values: Sequence[float], labels: Sequence[float]) -> tuple[list[float], list[int]]:
+    """Values with labels of 0 and 1; if some are soft, each row is repeated a hundred times."""
+    if not is_soft(labels):
+        return list(values), [int(label) for label in labels]
+    golds = []
+    for label in labels:
+        correct = round(label * _COPIES)
+        golds += [1] * correct + [0] * (_COPIES - correct)
+    return [value for value in values for _ in range(_COPIES)], golds
