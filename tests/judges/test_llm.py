@@ -20,8 +20,7 @@ import pytest
 
 from bert_judge.errors import InputError, MissingExtraError, ModelError, OutputError
 from bert_judge.judges.base import Costs
-from bert_judge.judges.llm import LLMJudge
-from bert_judge.judges.llm_prompt import find_verdict
+from bert_judge.judges.llm import LLMJudge, find_verdict
 from bert_judge.records import Sample, Verdict
 from bert_judge.results.store import STORE_FILE, Store
 from conftest import Refused

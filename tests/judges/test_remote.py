@@ -76,7 +76,8 @@ def test_a_busy_server_is_asked_again(url: str) -> None:
 
 MODEL = {"id": "m", "name": "m", "scale": "probability", "threshold": 0.5, "reads_references": True}
 MODEL |= {"paid": False, "signature": {"name": "M", "settings": {}}}
-LISTED = Answer(body=json.dumps({"data": [MODEL], "limits": {"max_rows": 2, "max_text": 100}}))
+LIMITS = {"max_rows": 2, "max_text": 100, "max_row": 1_000, "max_characters": 2_000}
+LISTED = Answer(body=json.dumps({"data": [MODEL], "limits": LIMITS}))
 VERDICT = Answer(body=json.dumps({"judge": "m", "verdicts": [{"score": 0.5, "label": 1}]}))
 
 

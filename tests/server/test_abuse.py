@@ -206,8 +206,9 @@ def test_a_slow_row_fails_alone() -> None:
             assert [verdict.get("failed", False) for verdict in verdicts] == [False, True, False, True, False]
 
 
-def test_patterns_keep_their_own_timeout() -> None:
-    with served({"regex": RegexJudge(SLOW_PATTERN, "EM", timeout=0.05)}) as url:
+def test_patterns_keep_their_own_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bert_judge.judges.regex.PATTERN_TIMEOUT", 0.05)
+    with served({"regex": RegexJudge(SLOW_PATTERN, "EM")}) as url:
         verdict = ask(url, "/v1/judge", {"candidate": SLOW_TEXT, "reference": "r"})[1]
         assert (verdict["explanation"], "failed" in verdict) == ("the pattern took more than 0.05 s", False)
 

@@ -16,7 +16,7 @@ from bert_judge.encoder.models import JUDGE_CONFIG, STARTER, find_model, read_co
 from bert_judge.encoder.processes import computed_ahead
 from bert_judge.errors import InputError, ModelError
 from bert_judge.judges.base import FIRST_WINDOW, WHOLE_CANDIDATE, Judge, make_samples, windows_of
-from bert_judge.reading import Answer, InputForm, JudgeConfig, Prompt, PromptEncoder, Scope
+from bert_judge.reading import Answer, JudgeConfig, Prompt, PromptEncoder, Scope
 from bert_judge.records import JudgeInfo, Sample, Signature, Verdict, __version__
 
 if TYPE_CHECKING:
@@ -83,7 +83,6 @@ class BERTJudge(Judge):
             return  # an encoder, for `fit`
         self._model = load_model(self._name, trust_remote_code=trust_remote_code, **self._where)
         config = JudgeConfig.load(self._model.folder)
-        _check_token_types(self._model.folder, config.form)
         form = config.form if truncation == "auto" else replace(config.form, truncation=truncation)
         form = form if max_tokens is None else form.resized(max_tokens)
         if whole_candidate is None:  # the paper's judges read whole candidates
@@ -313,16 +312,6 @@ def _with_short_texts(sample: Sample) -> Sample:
 
 def _ends(text: str) -> str:
     return text if len(text) <= MOST_READ else text[: MOST_READ // 2] + text[-MOST_READ // 2 :]
-
-
-def _check_token_types(folder: Path, form: InputForm) -> None:
-    """Raise ModelError where an encoder can't read the marks that its `judge.json` asks for."""
-    token_types = int(read_config(folder).get("type_vocab_size") or 1)
-    if token_types < form.token_types:
-        raise ModelError(
-            f"{folder / JUDGE_CONFIG} asks for match marks of evidence {form.evidence}, which need {form.token_types} "
-            f"token types, but the model has {token_types}: it was not trained with them; train it again."
-        )
 
 
 def _has_head(folder: Path) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
@@ -58,8 +57,8 @@ class RemoteJudge(Judge):
         self._served, self.info, limits = self._find(served)
         self._most_text = int(limits["max_text"])
         self._request_rows = min(request_rows, int(limits["max_rows"]))
-        self._most_row = int(limits.get("max_row", sys.maxsize))  # servers of earlier versions have no such limits
-        together = int(limits.get("max_characters", sys.maxsize)) - self._most_row
+        self._most_row = int(limits["max_row"])
+        together = int(limits["max_characters"]) - self._most_row
         self._most_characters = max(1, min(_CHARACTERS, together))  # the last row of a request may go beyond that
 
     def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import asdict
 from itertools import islice
 from threading import Lock
-from typing import Any
 
 from bert_judge.errors import InputError
 from bert_judge.judges.base import Costs, Judge, windows_of
@@ -111,13 +111,8 @@ def _verdict(entry: Entry) -> Verdict | None:
 
 
 def _can_be_kept(verdict: Verdict) -> bool:
-    return isinstance(verdict, Verdict) and not verdict.failed and _is_plain(verdict.details)
-
-
-def _is_plain(value: Any) -> bool:
-    """Whether JSON gives a value back as it is: a tuple would come back as a list."""
-    if isinstance(value, dict):
-        return all(isinstance(key, str) and _is_plain(item) for key, item in value.items())
-    if isinstance(value, list):
-        return all(map(_is_plain, value))
-    return value is None or type(value) in (str, int, float, bool)
+    """Whether JSON gives the verdict back as it is: a tuple would come back as a list."""
+    try:
+        return not verdict.failed and json.loads(json.dumps(verdict.details)) == verdict.details
+    except (TypeError, ValueError):
+        return False
