@@ -78,7 +78,7 @@ def padding(model_path: str, rows: Sequence[Sample]) -> None:
     }
     for name, (batch_tokens, multiple, least, window) in kinds.items():
         real = computed = 0
-        for several in windows_of(rows, window, window):
+        for several in (rows[start : start + window] for start in range(0, len(rows), window)):
             tokens = [p.tokens for read in judge._reader(several) for p in read.prompts]
             limit = judge._model.max_tokens
             for batch in pack(tokens, batch_tokens, None, 0, multiple, limit, least=least):

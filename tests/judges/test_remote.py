@@ -114,8 +114,6 @@ def test_what_no_try_mends_is_an_error(refused: Refused) -> None:
     ]:
         with answering(answer) as faults, refused(said, error=error, answer=answer):
             list(RemoteJudge(faults.base_url, retries=0).assess([ROW]))
-    with answering(VERDICT) as faults, refused("a text of 101 characters"):
-        list(RemoteJudge(faults.base_url).assess([Sample("x" * 101, ("y",))]))
     with endpoint(Answer()) as other, refused("it lists other models than judges", error=ModelError):
         RemoteJudge(other.base_url)
 

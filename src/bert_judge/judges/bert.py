@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple
 from bert_judge.encoder.models import JUDGE_CONFIG, STARTER, find_model, read_config
 from bert_judge.encoder.processes import computed_ahead
 from bert_judge.errors import InputError, ModelError
-from bert_judge.judges.base import FIRST_WINDOW, WHOLE_CANDIDATE, Judge, make_samples, windows_of
+from bert_judge.judges.base import WHOLE_CANDIDATE, Judge, make_samples, windows_of
 from bert_judge.reading import Answer, JudgeConfig, Prompt, PromptEncoder, Scope
 from bert_judge.records import JudgeInfo, Sample, Signature, Verdict, __version__
 
@@ -132,7 +132,7 @@ class BERTJudge(Judge):
         if batch_size is not None and batch_size < 1:
             raise InputError(f"batch_size is {batch_size}; a number of at least 1 was expected.")
         samples = make_samples(questions, candidates, references)
-        return [verdict.score for verdict in self._assess(samples, batch_size, soon=False)]
+        return [verdict.score for verdict in self._assess(samples, batch_size)]
 
     def fit(
         self,
@@ -199,10 +199,9 @@ class BERTJudge(Judge):
         """Drop the logits of earlier inputs."""
         self._engine.forget()
 
-    def _assess(self, samples: Iterable[Sample], batch_size: int | None = None, soon: bool = True) -> Iterator[Verdict]:
+    def _assess(self, samples: Iterable[Sample], batch_size: int | None = None) -> Iterator[Verdict]:
         self._check_trained()
-        most = self._model.runtime.window
-        windows = self._checked(windows_of(map(texts_of, samples), most, FIRST_WINDOW if soon else most))
+        windows = self._checked(windows_of(map(texts_of, samples), self._model.runtime.window))
         with closing(computed_ahead(self._reader, windows, *self._workers)) as ahead:
             for _, rows in ahead:
                 logits = iter(self._engine.run([p.tokens for read in rows for p in read.prompts], batch_size))

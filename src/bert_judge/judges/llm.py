@@ -199,8 +199,14 @@ class LLMJudge(Judge):
             start = time.monotonic()
 
     def _count(self, reply: Reply | None, seconds: float) -> None:
+        used = Costs(seconds=seconds)
+        if reply and reply.cached:
+            used = replace(used, rows=1, cached=1)
+        elif reply:
+            tokens = {"prompt_tokens": reply.prompt_tokens, "completion_tokens": reply.completion_tokens}
+            used = replace(used, rows=1, requests=1, failed=int(reply.error is not None), **tokens)
         with self._lock:
-            self._costs = self._costs.plus(reply, seconds)
+            self._costs = self._costs.and_of(used)
 
 
 # What a generator takes is described by its records alone.

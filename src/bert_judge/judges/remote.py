@@ -55,10 +55,8 @@ class RemoteJudge(Judge):
         self._endpoint = Endpoint(server, "server", key=key, timeout=timeout, retries=retries, connections=connections)
         self.server = self._endpoint.url
         self._served, self.info, limits = self._find(served)
-        self._most_text = int(limits["max_text"])
         self._request_rows = min(request_rows, int(limits["max_rows"]))
-        self._most_row = int(limits["max_row"])
-        together = int(limits["max_characters"]) - self._most_row
+        together = int(limits["max_characters"]) - int(limits["max_row"])
         self._most_characters = max(1, min(_CHARACTERS, together))  # the last row of a request may go beyond that
 
     def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
@@ -77,7 +75,7 @@ class RemoteJudge(Judge):
         from bert_judge.encoder.batching import windows
 
         rows = self._request_rows
-        return windows(map(self._checked, samples), characters_read, self._most_characters, rows, rows)
+        return windows(samples, characters_read, self._most_characters, rows, rows)
 
     def _find(self, served: str | None) -> tuple[str, JudgeInfo, Mapping[str, Any]]:
         """The name of a judge on the server, what that says of it, and its limits."""
@@ -94,20 +92,6 @@ class RemoteJudge(Judge):
             return str(model["id"]), JudgeInfo.read(model), answer["limits"]
         except (KeyError, TypeError, StopIteration) as error:
             raise ModelError(f"{self.server} is not a bert-judge serve: it lists other models than judges.") from error
-
-    def _checked(self, sample: Sample) -> Sample:
-        longest = max(map(len, (sample.candidate, sample.question or "", *sample.references)))
-        if longest > self._most_text:
-            raise InputError(
-                f"a row has a text of {longest:,} characters, and {self.server} takes up to {self._most_text:,}; "
-                "shorten it, or raise max_text of the server."
-            )
-        if (count := characters_read(sample)) > self._most_row:
-            raise InputError(
-                f"a row has {count:,} characters to read, with the candidate again for each reference, and "
-                f"{self.server} takes up to {self._most_row:,}; shorten it, or raise max_row of the server."
-            )
-        return sample
 
     async def _judged(self, client: Client, window: Sequence[Sample]) -> list[Verdict]:
         """The verdicts on a few rows; failed ones where all tries did."""

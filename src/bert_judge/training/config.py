@@ -14,9 +14,7 @@ STRATEGIES = ("steps", "epoch", "no")
 TRACKERS = ("tensorboard", "wandb", "trackio")
 
 # Settings that don't change the weights.
-_COSMETIC = frozenset(
-    "logging_strategy logging_steps logging_dir report_to save_total_limit overwrite quiet".split()
-)
+_COSMETIC = frozenset("logging_strategy logging_steps logging_dir report_to save_total_limit overwrite quiet".split())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +44,6 @@ class TrainConfig:
         float | None,
         "fraction of the questions held out, to choose the best state and calibrate (default: 0.05; more of few rows)",
     ] = None
-    max_dev_rows: Annotated[int, "the most held-out rows that an evaluation during the training reads"] = 2_000
     evaluations: Annotated[int, "evaluations during the training, evenly spread"] = 5
     patience: Annotated[int | None, "stop after this many evaluations without a lower loss"] = None
     bf16: Annotated[bool | None, "compute in bfloat16 (default: if the device does so natively)"] = None
@@ -89,7 +86,7 @@ class TrainConfig:
 
 def _limits(c: TrainConfig) -> list[tuple[str, bool, str]]:
     """The name of each limited setting, whether it is within its limits, and what was expected."""
-    counts = "batch_size gradient_accumulation_steps max_dev_rows evaluations".split()
+    counts = "batch_size gradient_accumulation_steps evaluations".split()
     optional = "max_steps patience logging_steps save_steps save_total_limit".split()
     counts += [name for name in optional if getattr(c, name) is not None]
     return [

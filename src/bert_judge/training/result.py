@@ -24,9 +24,9 @@ from bert_judge.reading import InputForm
 from bert_judge.records import Sample, __version__
 from bert_judge.results import check_folder, write_files
 from bert_judge.training.config import TrainConfig
-from bert_judge.training.rows import grouped, is_soft, labels_of
+from bert_judge.training.rows import is_soft
 
-METRICS, STATES, RUNS = "metrics.json", "states", "runs"
+METRICS = "metrics.json"
 _RESULT = (METRICS, JUDGE_CONFIG, "config.json", "model.safetensors")
 _PARTS = {"q": "question", "c": "candidate answer", "r": "reference answer"}
 _COUNTED = {"task": "by_task", "model": "by_model", "label source": "by_label_source"}
@@ -71,16 +71,10 @@ class TrainResult:
     @classmethod
     def of(cls, folder: Path, record: Mapping[str, Any]) -> TrainResult:
         """The result described by a record (`metrics.json`)."""
-        return cls(
-            folder,
-            train_rows=record["data"]["train"],
-            dev_rows=record["data"]["dev"],
-            undecided_rows=record["data"]["undecided"],
-            temperature=record["temperature"],
-            dev_loss=record["dev_loss"],
-            dev=HeldOutMeasures(**record["dev"]),
-            tasks={name: HeldOutMeasures(**values) for name, values in record["tasks"].items()},
-        )
+        rows, dev = record["data"], HeldOutMeasures(**record["dev"])
+        tasks = {name: HeldOutMeasures(**values) for name, values in record["tasks"].items()}
+        counts = (rows["train"], rows["dev"], rows["undecided"])
+        return cls(folder, *counts, record["temperature"], record["dev_loss"], dev, tasks)
 
 
 class TrainingFolder:
@@ -94,7 +88,7 @@ class TrainingFolder:
     def __init__(self, folder: Path, identity: str, overwrite: bool) -> None:
         check_folder(folder)
         self.folder = folder
-        self.states = folder.absolute() / STATES / identity
+        self.states = folder.absolute() / "states" / identity
         record = read_object(folder / METRICS)
         same = record.get("identity") == identity
         self._restarts = same and overwrite
@@ -110,22 +104,20 @@ class TrainingFolder:
     def begin(self) -> None:
         """Make the folder of the states; a finished training that starts again loses its old ones."""
         if self._restarts:
-            self.open()  # so that the restarted training can be resumed, too
+            self.invalidate()  # so that the restarted training can be resumed, too
             shutil.rmtree(self.states, ignore_errors=True)
         self.states.mkdir(parents=True, exist_ok=True)
 
     def last_state(self) -> str | None:
         """The newest complete state; a process killed while saving leaves an incomplete one."""
-        if self._restarts:
-            return None
         states = sorted(self.states.glob("checkpoint-*"), key=lambda path: int(path.name.rpartition("-")[2]))
         return next((str(path) for path in reversed(states) if read_object(path / "trainer_state.json")), None)
 
-    def open(self) -> None:
-        """Invalidate an older result before the new one is written."""
+    def invalidate(self) -> None:
+        """Mark an older result as incomplete, before the new one is written."""
         (self.folder / METRICS).unlink(missing_ok=True)
 
-    def close(self, record: Mapping[str, Any]) -> None:
+    def complete(self, record: Mapping[str, Any]) -> None:
         """Write the record, which marks the result as complete."""
         write_files(self.folder, {METRICS: json.dumps(record, ensure_ascii=False, indent=1) + "\n"})
 
@@ -179,16 +171,6 @@ def measure(margins: Sequence[float], labels: Sequence[float], temperature: floa
         brier=brier(values, golds),
         ece=expected_calibration_error(values, golds),
     )
-
-
-def measure_tasks(
-    rows: Sequence[Sample], margins: Sequence[float], temperature: float = 1.0
-) -> dict[str, HeldOutMeasures]:
-    """The measures of each task named in the rows."""
-    return {
-        name: measure([margins[i] for i in places], labels_of(rows[i] for i in places), temperature)
-        for name, places in grouped(rows, "task").items()
-    }
 
 
 def calibrate(margins: Sequence[float], labels: Sequence[float]) -> float:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from bert_judge.encoder.models import load_config
-from bert_judge.errors import InputError
+from bert_judge.errors import InputError, did_you_mean
 from bert_judge.inputs import ColumnMap, Source, open_source
 from bert_judge.inputs.datasets import find_dataset, get_dataset_config_names, load_dataset_dict
 from bert_judge.inputs.settings import read_yaml
@@ -33,13 +33,9 @@ An amount is the largest number of rows (500) or a fraction of them (0.5; 1.0 fo
 without the organisation, and with `-` as `_`.
 """
 
-COLUMNS = ("question", "candidate", "reference", "label", "task", "model", "label_source", "id")
-"""The columns of a row; candidate and label are required, and reference (or references) if the judge reads it."""
-
 GROUPS = {"task": ("task", "source"), "model": ("model", "candidate_model"), "label_source": ("label_source",)}
 """The groupings of rows, and the columns that may hold each."""
 
-_SHOWN = 8
 _SHARES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5)
 _LARGEST_SHARE, _ENOUGH = 0.2, 50  # of few rows, the share grows up to this until so many are held out
 
@@ -126,7 +122,7 @@ def _read(row: Any, place: Mapping[str, str], where: str) -> Sample:
         return row
     try:
         if not isinstance(row, Mapping):
-            raise InputError(f"it is {row!r:.60}; a mapping with {', '.join(COLUMNS)} was expected")
+            raise InputError(f"it is {row!r:.60}; a mapping with question, candidate, reference, label was expected")
         return _sample({**row, **{name: value for name, value in place.items() if row.get(name) is None}})
     except InputError as error:
         raise InputError(f"{where} of the training data can't be used: {str(error).rstrip('.')}.") from error
@@ -281,23 +277,21 @@ def describe(rows: TrainingRows) -> dict[str, Any]:
     """The numbers of rows, in all and by group, and the fractions of correct ones."""
     labels = labels_of(used := [*rows.train, *rows.dev])
     sizes = {"train": len(rows.train), "dev": len(rows.dev), "undecided": rows.undecided, "left_out": rows.left_out}
-    counts = {f"by_{kind}": _count(labels, grouped(used, kind)) for kind in GROUPS}
-    return {**sizes, "dev_share": rows.dev_share, "soft": is_soft(labels), **counts}
-
-
-def _count(labels: Sequence[float], groups: Mapping[str, Sequence[int]]) -> dict[str, Any]:
-    return {
-        name: {"rows": len(places), "right": round(math.fsum(labels[place] for place in places) / len(places), 4)}
-        for name, places in groups.items()
-    }
+    description = {**sizes, "dev_share": rows.dev_share, "soft": is_soft(labels)}
+    for kind in GROUPS:
+        groups = {name: [labels[place] for place in places] for name, places in grouped(used, kind).items()}
+        description[f"by_{kind}"] = {
+            name: {"rows": len(of_group), "right": round(math.fsum(of_group) / len(of_group), 4)}
+            for name, of_group in groups.items()
+        }
+    return description
 
 
 def load_mix(path: str) -> Mix:
     """Read a mix from a JSON file. Raises InputError if it can't be read."""
     mix = read_yaml(Path(path), "the training mix")  # JSON is YAML, too
     if not isinstance(mix, dict):
-        kind = type(mix).__name__
-        raise InputError(f"the training mix {path} holds a {kind}; {{task: {{model: rows}}}} was expected.")
+        raise InputError(f"the training mix {path} is no mapping; {{task: {{model: rows}}}} was expected.")
     return mix
 
 
@@ -327,9 +321,8 @@ def apply_mix(examples: Iterable[Sample], mix: Mix, seed: int) -> list[Sample]:
 def _named(groups: Mapping[str, T], kind: str, name: str) -> T:
     """The group of this name. Raises InputError if there is none."""
     if model_folder(name) not in groups:
-        names = sorted(filter(None, groups))
-        shown = ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
-        raise InputError(f"the training mix names the {kind} {name!r}, which no row has; there is {shown or 'none'}.")
+        hint = did_you_mean(name, sorted(filter(None, groups)))
+        raise InputError(f"the training mix names the {kind} {name!r}, which no row has; {hint}")
     return groups[model_folder(name)]
 
 

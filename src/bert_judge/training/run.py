@@ -15,17 +15,17 @@ from bert_judge.errors import InputError, OutputError
 from bert_judge.reading import InputForm, JudgeConfig, PromptEncoder
 from bert_judge.records import Sample, versions
 from bert_judge.training.config import TrainConfig
-from bert_judge.training.result import (
-    RUNS,
-    TrainingFolder,
-    TrainResult,
-    calibrate,
-    identity,
-    make_card,
-    measure,
-    measure_tasks,
+from bert_judge.training.result import TrainingFolder, TrainResult, calibrate, identity, make_card, measure
+from bert_judge.training.rows import (
+    Mix,
+    TrainingRows,
+    check_form,
+    choose_rows,
+    describe,
+    drop_questions,
+    grouped,
+    labels_of,
 )
-from bert_judge.training.rows import Mix, TrainingRows, check_form, choose_rows, describe, drop_questions, labels_of
 from bert_judge.training.trainer import (
     RowsByEpoch,
     by_length,
@@ -40,6 +40,8 @@ from bert_judge.wording import public_command
 
 if TYPE_CHECKING:
     from transformers import Trainer, TrainingArguments
+
+_EVALUATED = 2_000  # held-out rows that an evaluation during the training reads
 
 
 def train(
@@ -135,19 +137,17 @@ class _Training:
             model=model,
             args=arguments,
             train_dataset=RowsByEpoch(rows, rows_a_step, self.config.seed),
-            eval_dataset=by_length(encode(encoder, self.rows.dev[: self.config.max_dev_rows])),
+            eval_dataset=by_length(encode(encoder, self.rows.dev[:_EVALUATED])),
             data_collator=make_collator(model.config.pad_token_id or 0),
             compute_loss_func=soft_cross_entropy,
             compute_metrics=partial(_measures, self.rows.dev),
         )
         if self.config.patience is not None:
             trainer.add_callback(EarlyStoppingCallback(self.config.patience))
-        if "tensorboard" in self.config.trackers and trainer.is_world_process_zero():
-            from torch.utils.tensorboard import SummaryWriter
-
-            # The Trainer itself would only read the folder from the environment.
-            writer = SummaryWriter(str(self.config.logging_dir or self.folder.folder / RUNS))
-            trainer.add_callback(TensorBoardCallback(writer))
+        if "tensorboard" in self.config.trackers:
+            tensorboard = TensorBoardCallback()  # which would only read its folder from the environment
+            tensorboard.logging_dir = str(self.config.logging_dir or self.folder.folder / "runs")
+            trainer.add_callback(tensorboard)
         if self.config.quiet:
             trainer.remove_callback(PrinterCallback)
         return trainer
@@ -159,7 +159,7 @@ class _Training:
         path = self.folder.folder
         try:
             if first:
-                self.folder.open()
+                self.folder.invalidate()
             trainer.save_model(str(path))
             if first:
                 (path / "training_args.bin").unlink(missing_ok=True)  # a pickle that nobody reads
@@ -167,7 +167,7 @@ class _Training:
                 scope = JudgeConfig.load(self.source).scope
                 JudgeConfig(form=form, temperature=record["temperature"], scope=scope).save(path)
                 (path / "README.md").write_text(make_card(path.resolve().name, record), encoding="utf-8")
-                self.folder.close(record)
+                self.folder.complete(record)
         except OSError as error:
             raise OutputError(
                 f"{path} can't be written ({error.strerror or error}); the training's states are kept there: fix this "
@@ -184,7 +184,10 @@ class _Training:
             "temperature": temperature,
             "dev_loss": loss,
             "dev": asdict(measure(margins, labels, temperature)),
-            "tasks": {n: asdict(m) for n, m in measure_tasks(self.rows.dev, margins, temperature).items()},
+            "tasks": {
+                name: asdict(measure([margins[row] for row in rows], [labels[row] for row in rows], temperature))
+                for name, rows in grouped(self.rows.dev, "task").items()
+            },
             "data": describe(self.rows),
             "steps": {"all": trainer.state.global_step, "best": trainer.state.best_global_step},
             "history": [_without_times(entry) for entry in trainer.state.log_history if "eval_loss" in entry],
