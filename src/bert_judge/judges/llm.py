@@ -203,8 +203,8 @@ class LLMJudge(Judge):
         if reply and reply.cached:
             used = replace(used, rows=1, cached=1)
         elif reply:
-            tokens = {"prompt_tokens": reply.prompt_tokens, "completion_tokens": reply.completion_tokens}
-            used = replace(used, rows=1, requests=1, failed=int(reply.error is not None), **tokens)
+            failed, tokens, written = int(reply.error is not None), reply.prompt_tokens, reply.completion_tokens
+            used = Costs(1, 1, 0, failed, tokens, written, seconds)
         with self._lock:
             self._costs = self._costs.and_of(used)
 

@@ -105,8 +105,9 @@ class RegexJudge(Judge):
         Takes `(candidates, references)`, as the paper's package does, or `(questions, candidates, references)`, as
         every judge does; by position or by name. Raises InputError for anything else, or where the lengths differ.
         """
-        names = ("questions", "candidates", "references")
-        names = names if len(arguments) + len(named) == 3 else names[1:]
+        names = ["candidates", "references"]
+        if len(arguments) + len(named) == 3:
+            names.insert(0, "questions")
         by_position = [name for name in names if name not in named]
         if len(by_position) != len(arguments) or not named.keys() <= {*names}:
             raise InputError("predict takes (candidates, references) or (questions, candidates, references).")

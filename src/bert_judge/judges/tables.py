@@ -47,7 +47,7 @@ def read_table(
     recogniser.learn(next(_rows(table, names), dict.fromkeys(names)))
     if error := recogniser.missing("the table"):
         raise error
-    chosen = {role: recogniser.chosen[role] for role in ("question", *REQUIRED) if role in recogniser.chosen}
+    chosen = {role: of_role for role, of_role in recogniser.chosen.items() if role in ("question", *REQUIRED)}
     read = [column for columns_of_role in chosen.values() for column in columns_of_role]
     heads = {column if column in names else column.partition(".")[0] for column in read}  # of paths to texts inside
     reader = RowReader(chosen, numbers_as_text=numbers_as_text, reference_separator=reference_separator)

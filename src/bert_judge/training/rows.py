@@ -277,7 +277,7 @@ def describe(rows: TrainingRows) -> dict[str, Any]:
     """The numbers of rows, in all and by group, and the fractions of correct ones."""
     labels = labels_of(used := [*rows.train, *rows.dev])
     sizes = {"train": len(rows.train), "dev": len(rows.dev), "undecided": rows.undecided, "left_out": rows.left_out}
-    description = {**sizes, "dev_share": rows.dev_share, "soft": is_soft(labels)}
+    description: dict[str, Any] = {**sizes, "dev_share": rows.dev_share, "soft": is_soft(labels)}
     for kind in GROUPS:
         groups = {name: [labels[place] for place in places] for name, places in grouped(used, kind).items()}
         description[f"by_{kind}"] = {
