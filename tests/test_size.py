@@ -23,7 +23,7 @@ BUDGETS = {
     "generators": 1_380,
     "inputs": 3_490,
     "integrations": 1_805,
-    "judges": 2_960,
+    "judges": 2_420,
     "measures": 1_800,
     "metrics": 740,
     "paths": 65,
@@ -35,7 +35,7 @@ BUDGETS = {
     "server": 2_405,
     "studies": 4_120,
     "tasks": 600,
-    "training": 1_280,
+    "training": 1_125,
     "utils": 30,
     "wording": 150,
 }
