@@ -11,9 +11,7 @@ import bert_score_cli.score
 import pytest
 
 from bert_judge import BERTScorer
-from bert_judge.bertscore.defaults import measure_baseline, write_baseline
 from bert_judge.cli import main
-from bert_judge.errors import InputError
 
 CANDIDATES = ["A cat was sitting.", "London is big.", ""]
 REFERENCES = ["The cat sat.", "Paris is big.", "x"]
@@ -100,23 +98,6 @@ def test_idf_is_kept_in_a_file(capsys: pytest.CaptureFixture[str]) -> None:
     assert counted == written
     assert json.loads(Path("idf.json").read_text())["documents"] == 3
     assert first[0].split(" P:")[0] == written[0].split(" P:")[0] != other[0].split(" P:")[0]
-
-
-def test_a_baseline_is_measured_and_used(capsys: pytest.CaptureFixture[str]) -> None:
-    scorer = BERTScorer(all_layers=True)
-    texts = Path("r2.txt").read_text(encoding="utf-8").splitlines()
-    write_baseline(Path("own.csv"), measure_baseline(scorer, texts, 12))
-    with pytest.raises(InputError, match="1 different texts were given; a baseline needs"):
-        measure_baseline(scorer, ["one", "one"], 12)
-    rows = [line.split(",") for line in Path("own.csv").read_text().splitlines()]
-    assert rows[0] == ["LAYER", "P", "R", "F"]
-    assert [row[0] for row in rows[1:]] == list("0123456")
-    _, raw, _ = run("bertscore -r r.txt -c c.txt -s", capsys)
-    _, rescaled, _ = run("bertscore -r r.txt -c c.txt -s --baseline_path own.csv", capsys)
-    b = float(rows[4][3])
-    for before, after in zip(raw[1:], rescaled[1:], strict=True):
-        x, y = float(before.split("\t")[2]), float(after.split("\t")[2])
-        assert y == pytest.approx((x - b) / (1 - b), abs=1e-5)
 
 
 @pytest.mark.filterwarnings("default")

@@ -19,7 +19,7 @@ from bert_judge.judges.naming import JudgeSpec
 from bert_judge.paths import scores_folder
 from bert_judge.pipeline import CandidateRows, Task
 from bert_judge.report.score import task_table
-from bert_judge.results import CANDIDATES, PART_ROWS, result_folder
+from bert_judge.results import CANDIDATES, PART_ROWS, check_folder
 from bert_judge.results.summary import Summary
 
 _EXAMPLES = """examples:
@@ -52,7 +52,7 @@ def main(arguments: Sequence[str]) -> int:
     read_judges = add_judges(parser, arguments, several="several", others=True)
     values = parser.parse(arguments)
     specs, options = list(map(_as_in_the_paper, read_judges(values).values())), options_from(JudgeOptions, values)
-    output_dir = result_folder(options.output_dir)
+    output_dir = check_folder(options.output_dir)
     work = list(_candidates(read_tasks(options_from(TaskOptions, values)), options))
     lines: list[tuple[str, str, str, Summary]] = []
     folders = []

@@ -83,11 +83,6 @@ class VerdictOptions(OutputOptions):
     def __post_init__(self) -> None:
         if self.explain and self.no_texts:
             raise InputError("--explain writes words of the candidates, which --no_texts leaves out; give one of them.")
-        if "://" in self.output_dir and not self.in_parts:
-            raise InputError(
-                "--output_dir is an address, where verdicts are written in parts; add --output_format parquet, or name "
-                "a folder."
-            )
         if self.engine == "ray" and self.output_format == "jsonl":
             raise InputError("--engine ray writes parts, in any order; leave --output_format jsonl out.")
         if self.engine != "ray" and (self.actors or self.ray_address):

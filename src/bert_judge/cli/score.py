@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
-from bert_judge.cli import log_shown, note, say
+from bert_judge.cli import log_shown, say
 from bert_judge.cli.flags import Argument, Parser, names_in, options_from
 from bert_judge.cli.judging import (
     InputOptions,
@@ -23,7 +23,7 @@ from bert_judge.cli.judging import (
 )
 from bert_judge.cli.show import first_explained, where_explained
 from bert_judge.errors import InputError, OutputError, first_line, named_in_errors
-from bert_judge.inputs import HELD_BYTES, Source
+from bert_judge.inputs import Source
 from bert_judge.judges import Judge
 from bert_judge.judges.base import Costs
 from bert_judge.judges.cascade import Cascade, CascadePlan
@@ -42,8 +42,7 @@ from bert_judge.results import (
     SCORES,
     Identity,
     ResultFolder,
-    is_remote,
-    result_folder,
+    check_folder,
 )
 from bert_judge.results.runs import Run, load_run, open_run
 from bert_judge.studies.compare import compare_models, rankings
@@ -99,7 +98,7 @@ def main(arguments: Sequence[str]) -> int:
     read_judges = add_judges(parser, arguments, several="several, a folder each")
     values = parser.parse(arguments)
     specs, options = read_judges(values), options_from(ScoreOptions, values)
-    output_dir = result_folder(options.output_dir)
+    output_dir = check_folder(options.output_dir)
     jobs = _jobs(specs, _open(options), options, output_dir)
     command = ["bert-judge", "score", *arguments]
     results: dict[str, ResultFolder] = {}
@@ -115,8 +114,6 @@ def main(arguments: Sequence[str]) -> int:
                     say(f"{job.folder} holds this result already; --overwrite redoes it.\n")
                 if len(jobs) > 1 and not options.quiet and (stages := _stages(spec, fitted, results[job.name])):
                     say(f"{job.name}\n{stages}\n")
-    for job in jobs:
-        job.source.release()  # the page holds all rows itself
     if len(jobs) == 1:
         _say_one(results[jobs[0].name], jobs[0].source, spec, fitted, options)
     else:
@@ -143,7 +140,6 @@ def _open(options: ScoreOptions) -> dict[str, Source]:
             columns=roles,
             model=name or None,
             without=columns,
-            held_bytes=HELD_BYTES // len(maps),
             part_rows=options.part_rows or PART_ROWS,
         )
         for name, roles in maps.items()
@@ -187,7 +183,7 @@ def _say_one(folder: ResultFolder, source: Source, spec: JudgeSpec, judge: Judge
     written += "" if options.no_report else _write_page([folder], folder.folder / REPORT, load)
     if options.quiet:
         return
-    compares = source.saved_runs and not options.no_texts and not is_remote(folder.folder)
+    compares = source.saved_runs and not options.no_texts
     beside = _beside_own_scores(folder, load(folder)) if compares else None
     blocks = [*_what_was_read(options, source), *result_facts(folder.summary, len(source.bad_rows))]
     table = Document("", blocks, judges=[("", judge.info.signature)]).text()
@@ -206,12 +202,9 @@ def _say_several(
     """Write the table and the page of all results, and print how the judges, or the models, compare."""
     rows, models = len(jobs[0].source), len({job.candidates for job in jobs})
     load = _loader(list(results.values()))
-    table = ""
-    if not is_remote(output_dir):
-        path = write_columns(results, output_dir, candidate=models == 1)
-        page = path.with_name(f"{path.stem}.html")
-        written = "" if options.no_report else _write_page(list(results.values()), page, load)
-        table = f"{path}{written}, and "
+    table = write_columns(results, output_dir, candidate=models == 1)
+    page = table.with_name(f"{table.stem}.html")
+    written = "" if options.no_report else _write_page(list(results.values()), page, load)
     if options.quiet:
         return
     sources = dict.fromkeys(job.source for job in jobs)
@@ -221,12 +214,12 @@ def _say_several(
         say(f"\nbert-judge compare {jobs[0].folder} {jobs[1].folder} shows the answers in which they differ")
     else:
         say(suite_table(results, "judge" if models == 1 else "candidates").text())
-    if options.explain and not is_remote(output_dir):
+    if options.explain:
         say(f"\n{where_explained(output_dir)}")
     named_by_judge = jobs[0].name != jobs[0].candidates
     verdicts = results[jobs[0].name].verdicts
     below = "/".join(["CANDIDATES"] * bool(jobs[0].candidates) + ["JUDGE"] * named_by_judge)
-    say(f"\nfiles  {table}in {output_dir}/{below}: {verdicts}, {SCORES}, {RUN}")
+    say(f"\nfiles  {table}{written}, and in {output_dir}/{below}: {verdicts}, {SCORES}, {RUN}")
 
 
 def _comparison(jobs: Sequence[_Job], results: Mapping[str, ResultFolder], load: _Load) -> str:
@@ -265,9 +258,6 @@ def _loader(results: Sequence[ResultFolder]) -> _Load:
 
 def _write_page(results: Sequence[ResultFolder], path: Path, load: _Load) -> str:
     """Write the results as a page, unless it is there; its name for the list of files, or nothing."""
-    if any(is_remote(result.folder) for result in results):
-        note(f"{results[0].folder} is an address, where no page is written; `bert-judge report` makes one of a copy.")
-        return ""
     written = [result.folder / name for result in results for name in (RUN, EXPLANATIONS)]
     newest = max(path.stat().st_mtime for path in written if path.exists())
     if not path.exists() or path.stat().st_mtime < newest:
