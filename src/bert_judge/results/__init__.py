@@ -21,33 +21,32 @@ from bert_judge.results.files import (
     BAD_ROWS,
     CANDIDATES,
     EXPLANATIONS,
-    PARTIAL,
     PARTS,
     REPORT,
-    REPORTS,
     RUN,
     SCORES,
     VERDICTS,
     check_folder,
-    is_remote,
     read_list,
-    result_folder,
     write_files,
 )
 from bert_judge.results.folder import Identity, ResultFolder, circumstances
 from bert_judge.results.parts import PART_ROWS
-from bert_judge.results.runs import has_verdicts, read_explanations, read_verdicts, write_explanations
-from bert_judge.results.verify import damage, different_figures
+from bert_judge.results.runs import (
+    damage,
+    different_figures,
+    read_explanations,
+    read_verdicts,
+    write_explanations,
+)
 
 __all__ = [
     "BAD_ROWS",
     "CANDIDATES",
     "EXPLANATIONS",
-    "PARTIAL",
     "PARTS",
     "PART_ROWS",
     "REPORT",
-    "REPORTS",
     "RUN",
     "SCORES",
     "VERDICTS",
@@ -57,12 +56,9 @@ __all__ = [
     "circumstances",
     "damage",
     "different_figures",
-    "has_verdicts",
-    "is_remote",
     "read_explanations",
     "read_list",
     "read_verdicts",
-    "result_folder",
     "write_explanations",
     "write_files",
 ]
