@@ -186,7 +186,9 @@ def test_new_weights_replace_the_old_and_say_so(make_base: Callable[..., Path], 
 def test_weights_are_numbers_and_sentences_texts(make_base: Callable[..., Path], plain: BERTScorer) -> None:
     by_default = [defaultdict(partial(float, text), {5: 1.0}) for text in ("nan", "inf", "-inf")]
     for idf in ({5: math.nan}, {5: math.inf}, {5: -math.inf}, *by_default):
-        with pytest.raises(InputError, match=r"^the idf dictionary holds a weight that is not a finite number of at least 0\.$"):
+        with pytest.raises(
+            InputError, match=r"^the idf dictionary holds a weight that is not a finite number of at least 0\.$"
+        ):
             own_scorer(make_base("bert"), num_layers=2, idf=idf)
     with pytest.raises(InputError, match=r"^the sentences for idf are one text; a list of texts was expected\.$"):
         own_scorer(make_base("bert"), num_layers=2, idf="Paris is the capital")

@@ -35,7 +35,10 @@ class Batch(NamedTuple):
     def halves(self) -> tuple[Batch, Batch]:
         """The batch in two, for when it is too large for the memory."""
         middle = len(self.rows) // 2
-        return Batch(*(values[:middle] for values in self)), Batch(*(values[middle:] for values in self))
+        return self._part(slice(middle)), self._part(slice(middle, None))
+
+    def _part(self, rows: slice) -> Batch:
+        return Batch(self.rows[rows], self.ids[rows], self.mask[rows], self.types[rows])
 
 
 def windows(
