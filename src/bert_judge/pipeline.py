@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from bert_judge.errors import InputError, ModelError, OutputError
 from bert_judge.generators import Generator as LanguageModel
-from bert_judge.generators.replies import Reply
+from bert_judge.generators.base import Reply
 from bert_judge.inputs import BadRow
 from bert_judge.paths import find_folder, model_folder
 from bert_judge.reading import THINK_TOKEN, split_trace

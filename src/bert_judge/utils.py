@@ -9,10 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bert_judge.encoder.devices import choose_device, fastest_dtype
-from bert_judge.encoder.models import find_model, load_config, load_hf_encoder, load_language_model
+from bert_judge.encoder.models import (
+    find_model,
+    load_config,
+    load_hf_encoder,
+    load_language_model,
+    quiet_transformers,
+)
 from bert_judge.errors import InputError, import_extra
-from bert_judge.generators.paper import load_hf_tokenizer
-from bert_judge.generators.replies import Sampling
+from bert_judge.generators.base import Sampling
 from bert_judge.inputs.datasets import find_dataset, get_dataset_config_names, load_dataset, load_dataset_dict
 from bert_judge.paths import format_number, model_folder, settings_suffix
 from bert_judge.results import read_list
@@ -109,6 +114,14 @@ def load_hf_generator(path: str, trust_remote_code: bool = False, dtype: str | t
     config = load_config(folder, trust_remote_code)
     name = fastest_dtype(choose_device("auto")) if dtype == "auto" else str(dtype).removeprefix("torch.")
     return load_language_model(folder, config, name)
+
+
+def load_hf_tokenizer(path: str, trust_remote_code: bool = False) -> Any:
+    """A model's tokenizer."""
+    from transformers import AutoTokenizer
+
+    with quiet_transformers():
+        return AutoTokenizer.from_pretrained(find_model(path, trust_remote_code), trust_remote_code=trust_remote_code)
 
 
 def load_vllm_generator(

@@ -9,7 +9,7 @@ import pytest
 
 from bert_judge.errors import InputError, ModelError
 from bert_judge.generators import Generator, GeneratorOptions, KeptGenerator, OpenAIGenerator, make_generator
-from bert_judge.generators.replies import Reply, Sampling
+from bert_judge.generators.base import Reply, Sampling
 from bert_judge.reading import split_trace
 from bert_judge.records import Signature
 from bert_judge.results.store import RecentEntries, Store

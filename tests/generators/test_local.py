@@ -14,8 +14,8 @@ import pytest
 
 from bert_judge.errors import InputError, MissingExtraError, ModelError
 from bert_judge.generators import GeneratorOptions, HFGenerator, VLLMGenerator
+from bert_judge.generators.base import Reply, Sampling
 from bert_judge.generators.local import ChatFormat
-from bert_judge.generators.replies import Reply, Sampling
 from bert_judge.records import Signature
 from language_models import TEMPLATE, save_language_model
 

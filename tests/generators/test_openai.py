@@ -13,7 +13,7 @@ import pytest
 
 from bert_judge.errors import InputError, MissingExtraError, ModelError
 from bert_judge.generators import OpenAIGenerator
-from bert_judge.generators.replies import Reply, Sampling
+from bert_judge.generators.base import Reply, Sampling
 from bert_judge.records import Signature
 from scripted_endpoint import CUT, EMPTY, MALFORMED, NO_COMPLETION, Answer, Endpoint, endpoint
 

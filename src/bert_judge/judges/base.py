@@ -10,7 +10,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from bert_judge.errors import InputError
-from bert_judge.generators.replies import Reply
+from bert_judge.generators.base import Reply
 from bert_judge.records import Explanation, JudgeInfo, Sample, Verdict
 
 if TYPE_CHECKING:
