@@ -9,13 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bert_judge.encoder.devices import choose_device, fastest_dtype
-from bert_judge.encoder.models import (
-    find_model,
-    load_config,
-    load_hf_encoder,
-    load_language_model,
-    quiet_transformers,
-)
+from bert_judge.encoder.models import find_model, load_config, load_hf_encoder, load_language_model
 from bert_judge.errors import InputError, import_extra
 from bert_judge.generators.base import Sampling
 from bert_judge.inputs.datasets import find_dataset, get_dataset_config_names, load_dataset, load_dataset_dict
@@ -120,8 +114,7 @@ def load_hf_tokenizer(path: str, trust_remote_code: bool = False) -> Any:
     """A model's tokenizer."""
     from transformers import AutoTokenizer
 
-    with quiet_transformers():
-        return AutoTokenizer.from_pretrained(find_model(path, trust_remote_code), trust_remote_code=trust_remote_code)
+    return AutoTokenizer.from_pretrained(find_model(path, trust_remote_code), trust_remote_code=trust_remote_code)
 
 
 def load_vllm_generator(
