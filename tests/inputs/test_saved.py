@@ -365,7 +365,6 @@ def test_a_folder_is_searched_for_runs_and_says_what_it_did_not_read(tmp_path: P
     assert source.unread == (str(tmp_path / "notes.csv"),)
     assert {sample.meta["file"] for sample in source} == {QA.name, "graded.eval", "mc.json"}
     assert [sample.id for sample in open_source(tmp_path, limit=5)] == ["0", "1", "2", "3", "0_epoch_1"]
-    assert list(open_source(tmp_path, held_bytes=0)) == list(source)
     assert source.description["found"][0]["aside"] == {"of log-likelihoods, without a generated answer": 4}
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from bert_judge.cli.flags import as_flags
 from bert_judge.errors import InputError
-from bert_judge.inputs import FORMATS, HELD_BYTES, ColumnMap, Source, open_source
+from bert_judge.inputs import FORMATS, ColumnMap, Source, open_source
 from bert_judge.results import PART_ROWS
 
 
@@ -43,7 +43,6 @@ def open_input(
     columns: ColumnMap | None = None,
     model: str | None = None,
     without: Sequence[str] = (),
-    held_bytes: int = HELD_BYTES,
     part_rows: int | None = None,
 ) -> Source:
     """The checked input; `columns` in place of those of the options.
@@ -61,7 +60,6 @@ def open_input(
             reference_separator=options.reference_separator,
             model=model,
             without=without,
-            held_bytes=held_bytes,
             part_rows=part_rows or PART_ROWS,
         )
     except InputError as error:

@@ -27,7 +27,7 @@ from bert_judge.cli.judging import (
 from bert_judge.cli.outputs import PAGE_ROWS, Load, NoReport, VerdictOptions, loader, write_page
 from bert_judge.cli.rows import first_explained, where_explained
 from bert_judge.errors import InputError, did_you_mean, named_in_errors
-from bert_judge.inputs import HELD_BYTES, MissingColumnError, Source
+from bert_judge.inputs import MissingColumnError, Source
 from bert_judge.judges import Judge
 from bert_judge.judges.base import Costs
 from bert_judge.judges.cascade import Cascade, CascadePlan
@@ -107,8 +107,6 @@ def main(arguments: Sequence[str]) -> int:
                 fitted, results[job.name] = _judge(job, judge, options, command)
                 if len(jobs) > 1 and not options.quiet and (stages := _stages(spec, fitted, results[job.name])):
                     say(f"{job.name}\n{stages}\n")
-    for job in jobs:
-        job.source.release()  # the page holds all rows itself
     if len(jobs) == 1:
         _say_one(results[jobs[0].name], jobs[0].source, spec, fitted, options)
     else:
@@ -129,7 +127,6 @@ def _open(files: Sequence[str], options: ScoreOptions) -> dict[str, Source]:
     folders = distinct([re.sub(r"[^\w.-]+", "_", column).strip("._") or "candidate" for column in columns])
     maps = {name: {**asked, "candidate": column} for name, column in zip(folders, columns, strict=True)}
     maps = maps or {"": asked}
-    held = HELD_BYTES // len(maps)
     try:
         return {
             name: open_input(
@@ -138,7 +135,6 @@ def _open(files: Sequence[str], options: ScoreOptions) -> dict[str, Source]:
                 columns=chosen,
                 model=name or None,
                 without=columns,
-                held_bytes=held,
                 part_rows=options.part_rows,
             )
             for name, chosen in maps.items()

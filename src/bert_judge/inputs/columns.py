@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Final
 
-from bert_judge.errors import InputError
+from bert_judge.errors import InputError, did_you_mean
 
 REQUIRED: Final = ("reference", "candidate")
 """The roles that every row to be judged needs."""
@@ -51,7 +51,6 @@ MISSING: Final = object()
 
 _CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _SHOWN_COLUMNS = 30
-_MOST_SEEN = 100  # sets of columns that are remembered, for files of many kinds of rows
 _WITH_NUMBER = re.compile(r"(.*?)[ _-]?([0-9]{1,4})", re.DOTALL)
 
 
@@ -85,8 +84,6 @@ def asked_columns(columns: ColumnMap | None, required: Sequence[str] = REQUIRED)
             roles = ", ".join(map(role_title, COLUMN_NAMES))
             turned = f"; for the column {name!r} write {mapped}={name}" if mapped in COLUMN_NAMES else ""
             raise InputError(f"{name!r} can't be mapped to a column; expected one of {roles}{turned}.")
-        if role in asked:
-            raise InputError("both 'label' and 'gold' are mapped to a column, and they mean the same; give only one.")
         if not named and role in required:
             raise InputError(f"the {role} is needed, but mapped to no column; name its column.")
         if len(named) > 1 and role != "reference":
@@ -122,27 +119,22 @@ class RoleColumns:
         self.chosen: dict[str, tuple[str, ...]] = {role: columns for role, columns in asked.items() if columns}
         self._asked = dict(asked)
         self._unseen = [(role, column) for role, columns in asked.items() for column in columns]
-        self._ready = False
-        self._first: tuple[str, ...] | None = None
-        self._seen: set[tuple[str, ...]] = set()
+        self._is_ready = False
+        self._first: tuple[str, ...] = ()
+        self._last: tuple[str, ...] | None = None
 
     def learn(self, row: Mapping[str, object]) -> bool:
         """Learn from one more row; returns whether all required roles have their columns."""
         if self._unseen:
             self._unseen = [(role, column) for role, column in self._unseen if lookup(row, column) is MISSING]
         names = tuple(row)
-        if names in self._seen:
-            return self._ready
-        self._first = self._first or names
-        recognised = self.recognise(names)
-        if self._ready or not self._lacking(names, recognised):
-            if not self._ready:
-                self._ready = True
-                self._seen.clear()  # rows with these columns may have optional roles
-            self.chosen.update(recognised)
-        if len(self._seen) < _MOST_SEEN:
-            self._seen.add(names)
-        return self._ready
+        if names != self._last:
+            self._first, self._last = self._first or names, names
+            recognised = self.recognise(names)
+            if self._is_ready or not self._lacking(names, recognised):
+                self._is_ready = True
+                self.chosen.update(recognised)
+        return self._is_ready
 
     def recognise(self, names: Iterable[str]) -> dict[str, tuple[str, ...]]:
         """The columns among `names` of the roles that have none yet."""
@@ -175,24 +167,20 @@ class RoleColumns:
 
     def missing(self, source: str) -> MissingColumnError | None:
         """The error for columns that no row had; None where nothing is missing."""
-        if self._first is None:
+        if self._last is None:
             return None
         names, recognised = self._first, self.recognise(self._first)
-        lacking = [] if self._ready else self._lacking(names, recognised)
-        unseen = [(role, column) for role, column in self._unseen if not lacking or role in lacking]
-        there = ", ".join(names[:_SHOWN_COLUMNS]) + (", …" if len(names) > _SHOWN_COLUMNS else "")
-        there = there or "none at all"
+        lacking = [] if self._is_ready else self._lacking(names, recognised)
         used = {column for columns in recognised.values() for column in columns}
         unread = [name for name in names if name not in used]
+        unseen = [(role, column) for role, column in self._unseen if not lacking or role in lacking]
         if unseen:
             role, column = role_title(unseen[0][0]), unseen[0][1]
-            near = difflib.get_close_matches(column.casefold(), [name.casefold() for name in names], n=1)
-            hint = f"name one of these with columns={{{role!r}: 'COLUMN'}}."
-            if near:
-                hint = f"did you mean {next(name for name in names if name.casefold() == near[0])!r}?"
-            message = f"{source} has no column {column!r}, which was named for the {role}: found {there}; {hint}"
+            hint = did_you_mean(column, names[:_SHOWN_COLUMNS])
+            message = f"{source} has no column {column!r}, which was named for the {role}; {hint}"
             return MissingColumnError(message, role, column, unread)
         if lacking:
+            there = ", ".join([*names[:_SHOWN_COLUMNS], *["…"] * (len(names) > _SHOWN_COLUMNS)]) or "none at all"
             remedy = "columns={" + ", ".join(f"{role!r}: 'COLUMN'" for role in lacking) + "}"
             if lacking == ["reference"] and "candidate" in self.required:
                 remedy += " (columns={'reference': ''} for a judge that reads none)"
@@ -218,6 +206,7 @@ def _split(name: str) -> tuple[str, int]:
     return (match[1], int(match[2])) if match else (_plain(name), -1)
 
 
+@lru_cache
 def _plain(name: str) -> str:
     """A name in the spelling of `COLUMN_NAMES`."""
     return re.sub(r"[\s-]+", "_", _CAPITAL.sub("_", name.strip())).lower()

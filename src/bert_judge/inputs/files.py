@@ -5,16 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final
 
 from bert_judge.errors import InputError
 from bert_judge.inputs.limits import FILES, Limits
-from bert_judge.inputs.remote import TemporaryCopy, fetched
-from bert_judge.inputs.streams import CHUNK, Packing, opened, readable
+from bert_judge.inputs.streams import Packing, TemporaryCopy, fetched, opened, readable
 from bert_judge.inputs.tables import read_datasets, read_parquet
 from bert_judge.inputs.texts import read_csv, read_json_list, read_jsonl
 from bert_judge.inputs.values import BadRow, RawRow
@@ -52,8 +51,6 @@ class InputFile:
     copy: TemporaryCopy | None = None
     address: str = ""
     limits: Limits = FILES
-    # Filled when the file is first read to its end.
-    _sha256: list[str] = field(default_factory=list)
 
     @property
     def here(self) -> Path:
@@ -72,44 +69,42 @@ class InputFile:
 
     def sha256(self) -> str:
         """Digest of the file's bytes; of a dataset, of the names and bytes of its data files."""
-        if not self._sha256:
-            digest = hashlib.sha256()
-            with readable(self.name):
-                for path in self.paths():
-                    if self.format == "datasets":
-                        digest.update(path.name.encode() + b"\0")
-                    with path.open("rb") as stream:
-                        while chunk := stream.read(CHUNK):
-                            digest.update(chunk)
-            self._sha256.append(digest.hexdigest())
-        return self._sha256[0]
+        digest = hashlib.sha256()
+        with readable(self.name):
+            for path in self.paths():
+                if self.format == "datasets":
+                    digest.update(path.name.encode() + b"\0")
+                with path.open("rb") as stream:
+                    hashlib.file_digest(stream, lambda: digest)
+        return digest.hexdigest()
 
     def rows(self, skip: int = 0) -> Iterator[RawRow]:
-        """The rows after the first `skip`. The first full read of a text file also hashes it."""
+        """The rows after the first `skip`."""
+        rows: Iterator[RawRow]
         if self.log:
-            yield from islice(self.log.read(self), skip, None)
+            rows = islice(self.log.read(self), skip, None)
         elif self.format == "parquet":
-            yield from read_parquet(self.here, self.name, skip)
+            rows = read_parquet(self.here, self.name, skip)
         elif self.format == "datasets":
-            yield from islice(read_datasets(self.here, self.name), skip, None)
+            rows = islice(read_datasets(self.here, self.name), skip, None)
         else:
-            on_end = None if self._sha256 else self._sha256.append
-            with readable(self.name, self.packing), opened(self.here, self.packing, on_end) as stream:
-                yield from self._text_rows(stream, skip)
+            rows = self._text_rows(skip)
+        for row in rows:
+            yield row._replace(file=self.label) if self.label else row
 
-    def _text_rows(self, stream: BinaryIO, skip: int) -> Iterator[RawRow]:
-        if self.format == "jsonl":
-            return read_jsonl(stream, self.name, skip, self.limits)
-        if self.format == "json":
-            return islice(read_json_list(stream, self.name, self.limits), skip, None)
-        delimiter = "\t" if self.format == "tsv" else None
-        return islice(read_csv(stream, self.name, delimiter, self.limits), skip, None)
+    def _text_rows(self, skip: int) -> Iterator[RawRow]:
+        with self.stream() as stream:
+            if self.format == "jsonl":
+                yield from read_jsonl(stream, self.name, skip, self.limits)
+            elif self.format == "json":
+                yield from islice(read_json_list(stream, self.name, self.limits), skip, None)
+            else:
+                delimiter = "\t" if self.format == "tsv" else None
+                yield from islice(read_csv(stream, self.name, delimiter, self.limits), skip, None)
 
-    @contextmanager
-    def stream(self) -> Iterator[BinaryIO]:
+    def stream(self) -> AbstractContextManager[BinaryIO]:
         """The unpacked content. Raises InputError where it can't be read."""
-        with readable(self.name, self.packing), opened(self.here, self.packing) as stream:
-            yield stream
+        return opened(self.name, self.here, self.packing)
 
     def paths(self) -> list[Path]:
         """All files whose bytes are read."""
@@ -122,9 +117,9 @@ class InputFile:
         paths = [] if self.copy else [self.place.parent / name for name in names]
         return [path for path in paths if path.is_file()]
 
-    def read_beside(self, *names: str) -> object:
-        """The JSON value of the first of these files that exists; None if none does. Raises InputError."""
-        for path in self.beside(names):
+    def read_beside(self, name: str) -> object:
+        """The JSON value of a file beside this one; None if there is none. Raises InputError."""
+        for path in self.beside([name]):
             with readable(str(path)):
                 if path.stat().st_size > LARGEST_BESIDE:
                     raise InputError(f"{path} has over {LARGEST_BESIDE >> 20} MB, more than can be read beside a log.")
@@ -143,11 +138,6 @@ class Input:
 
     files: tuple[InputFile, ...]
     unread: tuple[str, ...] = ()
-
-    @property
-    def limits(self) -> Limits:
-        """The limits of all files."""
-        return self.files[0].limits
 
     @property
     def name(self) -> str:
@@ -172,14 +162,10 @@ class Input:
         return hashlib.sha256("".join(lines).encode()).hexdigest()
 
     def rows(self, label: str | None = None, skip: int = 0) -> Iterator[RawRow]:
-        """The rows of all files, each labelled with its file where there are several.
-
-        With `label`: from that file on, without its first `skip` rows.
-        """
+        """The rows of all files; with `label`, from that file on, without its first `skip` rows."""
         first = 0 if label is None else self.files.index(self.file(label))
         for file in self.files[first:]:
-            for row in file.rows(skip):
-                yield row._replace(file=file.label) if file.label else row
+            yield from file.rows(skip)
             skip = 0
 
     def file(self, label: str) -> InputFile:

@@ -1,7 +1,4 @@
-"""Find what a path names, and recognise its format: files, pipes, addresses, folders of files, saved datasets and runs.
-
-A file is opened once for this, and once more when its rows are read.
-"""
+"""Find what a path names, and its format: files, pipes, addresses, folders of files, saved datasets and runs."""
 
 from __future__ import annotations
 
@@ -21,11 +18,19 @@ from typing import Final
 from bert_judge.errors import InputError
 from bert_judge.inputs.files import FORMATS, Input, InputFile
 from bert_judge.inputs.limits import FILES, Limits
-from bert_judge.inputs.remote import TemporaryCopy, addresses_in, fetched, is_remote
 from bert_judge.inputs.saved import ARCHIVE, LogFormat, log_format
-from bert_judge.inputs.streams import MAGIC_BYTES, PACKINGS, decoded, packing_of, readable
+from bert_judge.inputs.streams import (
+    MAGIC_BYTES,
+    PACKINGS,
+    TemporaryCopy,
+    addresses_in,
+    fetched,
+    opened,
+    packing_of,
+    readable,
+)
 from bert_judge.inputs.tables import dataset_folder, is_dataset, parquet_columns
-from bert_judge.inputs.texts import first_values
+from bert_judge.inputs.texts import BLANK, first_values
 from bert_judge.results import PARTS, RUN, VERDICTS
 from bert_judge.wording import public_text
 
@@ -41,7 +46,6 @@ _SUFFIXES: Final = {
 _ENDINGS = frozenset((*_SUFFIXES, ARCHIVE))
 _WORKBOOKS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods", ".numbers")
 _ZIP_MAGIC, _PARQUET_MAGIC = b"PK\x03\x04", b"PAR1"
-_BLANK = b"\xef\xbb\xbf \t\r\n"
 
 
 def find_input(path: str | Path | Sequence[str | Path], input_format: str | None, limits: Limits = FILES) -> Input:
@@ -74,7 +78,7 @@ def _unread(paths: Sequence[str | Path], files: Sequence[InputFile]) -> tuple[st
 
 def _files_at(path: str, input_format: str | None) -> list[InputFile]:
     """What one path names: a file, a saved dataset, or the files in a folder."""
-    if is_remote(path):
+    if "://" in path:
         formats = [input_format] if input_format else FORMATS
         addresses = addresses_in(path, lambda path: _format_by_name(path) in formats)
         files = []
@@ -101,20 +105,18 @@ def _file(name: str, place: Path, input_format: str | None, copy: TemporaryCopy 
     if input_format == "datasets":
         raise InputError(f"{name} is a file, and a saved dataset is a folder; give the folder or another format.")
     location = copy.path if copy else place
-    kind = input_format or _format_by_name(place)
-    with readable(name), io.FileIO(location) as raw:
+    with readable(name), location.open("rb") as raw:
         start = raw.read(MAGIC_BYTES)
-        if not start:
-            raise InputError(f"{name} is empty; rows were expected.")
-        raw.seek(0)
-        packing = packing_of(place, start)
-        if packing and kind == "parquet":
-            raise InputError(
-                f"{name} is a parquet file inside {packing.name}, which cannot be read row by row; unpack it first."
-            )
-        with readable(name, packing), decoded(raw, packing) as stream:
-            mark = _first_mark(stream)
-            log = None if input_format else _log_format(name, place, raw, stream, b"" if packing else start, mark)
+    if not start:
+        raise InputError(f"{name} is empty; rows were expected.")
+    kind, packing = input_format or _format_by_name(place), packing_of(place, start)
+    if packing and kind == "parquet":
+        raise InputError(
+            f"{name} is a parquet file inside {packing.name}, which cannot be read row by row; unpack it first."
+        )
+    with opened(name, location, packing) as stream:
+        mark = _first_mark(stream)
+        log = None if input_format else _log_format(name, location, b"" if packing else start, stream, mark)
     if log:
         return InputFile(name, location, log.tool, packing, log=log, copy=copy)
     if kind is None and start.startswith(_PARQUET_MAGIC):
@@ -127,31 +129,29 @@ def _file(name: str, place: Path, input_format: str | None, copy: TemporaryCopy 
 def _first_mark(stream: io.BufferedReader) -> bytes:
     """The first byte that is not blank, which stays in the stream; empty for a blank file."""
     while chunk := stream.peek():
-        rest = chunk.lstrip(_BLANK)
+        rest = chunk.lstrip(BLANK)
         stream.read(len(chunk) - len(rest))
         if rest:
             return rest[:1]
     return b""
 
 
-def _log_format(
-    name: str, place: Path, raw: io.FileIO, stream: io.BufferedReader, start: bytes, mark: bytes
-) -> LogFormat | None:
+def _log_format(name: str, location: Path, start: bytes, stream: io.BufferedReader, mark: bytes) -> LogFormat | None:
     """The log format of a file; None where no tool that we know wrote it.
 
     Raises InputError for a log of inspect that is a damaged archive: no other reader could name the damage.
     """
     try:
         if start.startswith(_ZIP_MAGIC):
-            with zipfile.ZipFile(raw) as archive:
+            with zipfile.ZipFile(location) as archive:
                 return log_format("zip", [dict.fromkeys(archive.namelist())])
         if start.startswith(_PARQUET_MAGIC):
-            return log_format("parquet", [dict.fromkeys(parquet_columns(raw, name))])
+            return log_format("parquet", [dict.fromkeys(parquet_columns(location, name))])
         if mark == b"{":
             return log_format("{", first_values(stream, name))
         return log_format("[", first_values(stream, name)) if mark == b"[" else None
     except zipfile.BadZipFile as error:
-        if place.suffix == ARCHIVE:
+        if name.endswith(ARCHIVE):
             raise InputError(f"{name} is a damaged zip file ({error}); copy it again.") from error
         return None
     except (ValueError, OSError, NotImplementedError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 from bert_judge.errors import InputError, first_line
 from bert_judge.inputs.values import RawRow
@@ -58,13 +58,13 @@ def _values(batch: pa.RecordBatch) -> Iterator[dict[str, Any]]:
         yield from batch.slice(row, 1).to_pylist()
 
 
-def parquet_columns(file: IO[bytes], name: str) -> list[str]:
+def parquet_columns(location: Path, name: str) -> list[str]:
     """The columns of a parquet file. Raises InputError where it can't be read."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
-        return list(pq.read_schema(file).names)
+        return list(pq.read_schema(location).names)
     except (pa.ArrowException, ValueError, OSError) as error:
         raise InputError(f"{name} cannot be read as parquet ({first_line(error)}); write the file again.") from error
 

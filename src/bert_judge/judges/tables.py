@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NoReturn, TypeVar, cast
 
 from bert_judge.errors import InputError
 from bert_judge.inputs.columns import REQUIRED, ColumnMap, RoleColumns, asked_columns
-from bert_judge.inputs.values import BadRow, RawRow, RowReader, SeparatorCount
+from bert_judge.inputs.values import BadRow, RawRow, RowReader, note_separators, separators_in
 from bert_judge.records import Sample, Verdict
 
 if TYPE_CHECKING:
@@ -49,16 +50,15 @@ def read_table(
     chosen = {role: names_of_role for role, names_of_role in recognised.items() if role in ("question", *REQUIRED)}
     heads = _check_columns(chosen, names)
     reader = RowReader(chosen, numbers_as_text=numbers_as_text, reference_separator=reference_separator)
-    samples, separators = [], SeparatorCount()
+    samples, separators = [], Counter[str]()
     is_frame = _is_frame(table)  # pandas reads the cells of CSV as they are, lists, too
     for place, row in enumerate(_rows(table, heads)):
         sample = reader.read(RawRow(place, row, cells=is_frame), place + 1)
         if isinstance(sample, BadRow):
             raise InputError(f"the table's row {place} (counted from 0) {sample.reason}.")
         samples.append(sample)
-        separators.add(sample.references)
-    if reference_separator is None:
-        separators.warn("the table")
+        separators.update(separators_in(sample.references) if reader.notices_separators else ())
+    note_separators("the table", separators, len(samples))
     return samples, prefix
 
 

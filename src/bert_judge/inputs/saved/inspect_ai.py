@@ -14,23 +14,10 @@ from typing import IO, Final
 from bert_judge.errors import InputError, first_line
 from bert_judge.inputs.files import InputFile
 from bert_judge.inputs.limits import FILES, Limits
-from bert_judge.inputs.saved.rows import (
-    ERRORED,
-    TaskAndModel,
-    answers,
-    aside,
-    content_text,
-    grades,
-    last_message,
-    listed,
-    mapping,
-    no_answer,
-    texts,
-    with_options,
-)
+from bert_judge.inputs.saved.rows import ERRORED, TaskAndModel, answers, aside, grades, no_answer, texts, with_options
 from bert_judge.inputs.streams import CHUNK, readable, unpack_zstd
 from bert_judge.inputs.texts import parsed, read_members
-from bert_judge.inputs.values import RawRow
+from bert_judge.inputs.values import RawRow, content_text, last_message, listed, mapping
 
 HEADS: Final = ("header.json", "_journal/start.json")
 """Members that describe a run; an unfinished one has only the second."""
