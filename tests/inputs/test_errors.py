@@ -49,9 +49,9 @@ def test_broken_files(tmp_path: Path, subtests: pytest.Subtests) -> None:
         (
             "x.jsonl",
             GOOD.encode() + b'{"answer": "\xff"}\n',
-            r"line 2 is not UTF-8 text \(the byte 0xff \(ÿ in Windows-1252\) at its position 13",
+            r"line 2 is not UTF-8 text \(the byte 0xff at its position 13",
         ),
-        ("x.json", b'[{"answer": "a",\n "output": "\xff"}]', r"is not UTF-8 text: its line 2 holds the byte 0xff"),
+        ("x.json", b'[{"answer": "a",\n "output": "\xff"}]', r"line 2 is not UTF-8 text .the byte 0xff"),
         (
             "x.csv",
             b'answer,output\n"a\nb",x\na,\x81\n',
@@ -101,7 +101,7 @@ def test_bad_rows(tmp_path: Path, subtests: pytest.Subtests) -> None:
         ({"answer": {"text": []}, "output": "x"}, r"line 2 has no reference"),
         ({"answer": " ", "output": "x"}, r"line 2 has an empty reference in the column 'answer'"),
         ({"answer": ["a", ""], "output": "x"}, r"line 2 has an empty reference"),
-        ({"answer": [None], "output": "x"}, r"line 2 has no reference: the column 'answer' holds a list of null"),
+        ({"answer": [None], "output": "x"}, r"line 2 has no reference: the column 'answer' holds a list"),
         ({"answer": {"a": 1}, "output": "x"}, r"line 2 has an object in the column 'answer'"),
         (
             {"answer": "a", "output": ["x"]},
@@ -176,14 +176,13 @@ def test_missing_columns(tmp_path: Path, skip_bad_rows: bool) -> None:
 
 def test_mappings_that_do_not_fit(tmp_path: Path) -> None:
     path = write(tmp_path, "x.jsonl", GOOD)
-    match = r"no column 'out', which was named for the candidate: found answer, output; did you mean 'output'\?"
+    match = r"no column 'out', which was named for the candidate; did you mean output\?"
     refusal(path, match, columns={"candidate": "out"})
-    match = r"no column 'y', .* label: found answer, output; name one of these with columns=\{'label':"
+    match = r"no column 'y', which was named for the label; there is answer, output\."
     refusal(path, match, columns={"label": "y"})
     refusal(path, r"no column 'output\.q', which was named for the question", columns={"question": "output.q"})
     refusal(path, r"'answer' can't be mapped to a column; expected one of", columns={"answer": "answer"})
     refusal(path, r"for the column 'Frage' write question=Frage", columns={"Frage": "question"})
-    refusal(path, r"both 'label' and 'gold'", columns={"label": "a", "gold": "b"})
     refusal(path, r"the candidate is needed, but mapped to no column", columns={"candidate": ""})
 
 

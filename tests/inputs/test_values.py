@@ -117,7 +117,7 @@ def test_references_in_a_cell(tmp_path: Path, subtests: pytest.Subtests) -> None
         ("['Lima', 'Ciudad de Lima']", ("Lima", "Ciudad de Lima")),
         ("['Lima' 'Ciudad de Lima'\n 'LIM']", ("Lima", "Ciudad de Lima", "LIM")),
         ("""("Don't", 'it\\'s \\\\pi')""", ("Don't", "it's \\pi")),
-        ("array(['a', None, nan, 5.50], dtype=object)", ("a", "5.50")),
+        ("['a', None, nan, 5.50]", ("a", "5.50")),
         ("('a',)", ("a",)),
         ("(1, 2)", ("(1, 2)",)),
         ("[None]", ("[None]",)),
@@ -148,13 +148,13 @@ def test_questions(tmp_path: Path, subtests: pytest.Subtests) -> None:
             assert only(tmp_path, {"prompt": question, "answer": "a", "output": "x"}).question == text
 
 
-def test_truth_values_are_texts_as_they_are_written(tmp_path: Path) -> None:
+def test_truth_values_are_texts(tmp_path: Path) -> None:
     row: Row = {"question": True, "answer": False, "output": True, "label": True}
     expected = Sample("true", ("false",), "true", "1", 1)
     assert only(tmp_path, row) == only(tmp_path, row, numbers_as_text=True) == expected
     path = tmp_path / "x.parquet"
     pq.write_table(pa.table({"answer": [[True, None]], "output": [False], "label": [False]}), path)
-    assert list(open_source(path)) == [Sample("False", ("True",), id="1", gold=0)]
+    assert list(open_source(path)) == [Sample("false", ("true",), id="1", gold=0)]
 
 
 def test_column_names_of_other_tools(tmp_path: Path, subtests: pytest.Subtests) -> None:
