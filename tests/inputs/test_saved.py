@@ -390,7 +390,7 @@ def test_what_can_not_be_read_is_said_in_a_sentence(tmp_path: Path, refused: Cal
     for text, problem in [
         (good + "\n{", "line 2 is not valid JSON"),
         (good + '\n{"a": 1}', "line 2 is not a sample of lm-eval: it has no doc, doc_id, filtered_resps, resps"),
-        ('["a", "b"]', "is a list of texts without questions and references"),
+        ('["a", "b"]', "row 1 holds no JSON object (a list of texts, as `generate` writes candidates, is judged by"),
         (whole[: len(whole) // 2], "is not valid JSON (Unterminated string"),
         (json.dumps(sampled(target="")), "holds nothing to judge, only 1 row without a reference; give a run with"),
     ]:

@@ -74,7 +74,7 @@ def test_errors_of_several_files_name_the_file_and_its_line(tmp_path: Path) -> N
     (bad,) = open_source(place, skip_bad_rows=True).bad_rows
     assert (bad.file, bad.line, bad.text) == ("d.jsonl", 2, "broken")
     (place / "a.csv").write_text("a,b\n1,2\n")
-    with pytest.raises(InputError, match=r"^\S*answers/a\.csv has no column for the reference and none"):
+    with pytest.raises(InputError, match=r"^\S*answers/a\.csv line 2 has no candidate: the column 'output' is missing"):
         open_source(place)
 
 

@@ -24,14 +24,16 @@ from bert_judge.inputs.columns import (
     REQUIRED,
     ColumnMap,
     MissingColumnError,
-    RoleColumns,
     asked_columns,
+    choose_columns,
+    columns_in,
+    recognised_columns,
 )
 from bert_judge.inputs.files import FORMATS, Input
 from bert_judge.inputs.finding import find_input
 from bert_judge.inputs.limits import FILES, Limits, check
 from bert_judge.inputs.saved import HARNESS, SavedRun
-from bert_judge.inputs.values import BadRow, RawRow, RowReader, as_json, note_separators, separators_in
+from bert_judge.inputs.values import RawRow, RowReader, note_separators, separators_in
 from bert_judge.records import Sample
 from bert_judge.results import PART_ROWS
 from bert_judge.wording import public_text
@@ -40,9 +42,9 @@ __all__ = [
     "COLUMN_NAMES",
     "FORMATS",
     "HARNESS",
-    "BadRow",
     "ColumnMap",
     "MissingColumnError",
+    "RawRow",
     "SavedRun",
     "Source",
     "open_source",
@@ -75,7 +77,7 @@ class Source:
         self,
         path: str,
         files: Input,
-        columns: RoleColumns,
+        columns: Mapping[str, Sequence[str]],
         reader: RowReader,
         limit: int | None,
         skip_bad_rows: bool,
@@ -86,9 +88,9 @@ class Source:
         self._part_starts: list[_PartStart] = []
         self._counts: dict[tuple[str, str | None, str | None], Counter[str]] = {}
         self._stamp = files.stamp()
-        self.rows, self.bad_rows = self._check(columns)
+        self.rows, self.bad_rows = self._check()
         self.saved_runs = tuple(self._saved_run(*key) for key in self._counts)
-        self.columns = MappingProxyType({role: " + ".join(names) for role, names in columns.chosen.items()})
+        self.columns = MappingProxyType({role: " + ".join(names) for role, names in columns.items()})
         self.sha256 = files.sha256()
         self._check_unchanged()
 
@@ -133,9 +135,9 @@ class Source:
                 break
         raise self._changed()
 
-    def _check(self, columns: RoleColumns) -> tuple[int, tuple[BadRow, ...]]:
+    def _check(self) -> tuple[int, tuple[RawRow, ...]]:
         """Read everything once; returns the number of samples, and the bad rows."""
-        good, bad, characters, bad_rows = 0, 0, 0, list[BadRow]()
+        good, bad, characters, bad_rows = 0, 0, 0, list[RawRow]()
         rows_of_file, separators = Counter[str](), Counter[str]()
         for raw in self._input.rows():
             rows_of_file[raw.file] += 1
@@ -143,8 +145,8 @@ class Source:
             if raw.aside:
                 continue
             number = good + bad + 1
-            sample = self._reader.read(self._learnt(raw, columns), number)
-            if isinstance(sample, BadRow):
+            sample = self._reader.read(raw, number)
+            if isinstance(sample, RawRow):
                 bad += 1
                 if self._skip_bad_rows or not bad_rows:
                     bad_rows.append(sample)
@@ -157,7 +159,7 @@ class Source:
                     separators.update(separators_in(sample.references))
             if number == self._limit:
                 break
-        self._check_rows(columns, good, bad, bad_rows)
+        self._check_rows(good, bad, bad_rows)
         note_separators(self._input.name, separators, good)
         return good, tuple(bad_rows)
 
@@ -169,7 +171,7 @@ class Source:
         check(before + sum(sizes), limits.characters, "characters", name, "characters in its texts so far")
         return sum(sizes)
 
-    def _check_rows(self, columns: RoleColumns, good: int, bad: int, bad_rows: Sequence[BadRow]) -> None:
+    def _check_rows(self, good: int, bad: int, bad_rows: Sequence[RawRow]) -> None:
         """Raise InputError where there is no row, or no good one, or no bad one may be set aside."""
         name, where = self._input.name, self._input.where
         if not good and not bad and self._counts:
@@ -179,10 +181,8 @@ class Source:
                 f"{name} holds nothing to judge, only {aside}; give a run with generated answers to judge."
             )
         if not good and not bad:
-            expected = " and a ".join(columns.required or ["label"])
+            expected = " and a ".join(self._reader.required or ["label"])
             raise InputError(f"{name} has no rows; rows with a {expected} were expected.")
-        if missing := columns.missing(name):
-            raise missing
         if bad and not self._skip_bad_rows:
             more = f" (and {bad - 1} more)" if bad > 1 else ""
             aside = ", or set such rows aside with skip_bad_rows=True" if self._reader.advises else ""
@@ -202,16 +202,6 @@ class Source:
         file, counts = self._input.file(label), self._counts[label, task, model]
         aside = {reason: count for reason, count in counts.items() if reason}
         return SavedRun(file.format, task, model, file.name, counts[""], aside)
-
-    def _learnt(self, raw: RawRow, columns: RoleColumns) -> RawRow:
-        """The row once `columns` have learnt from it: without values while they lack a required role."""
-        if raw.values is None or columns.learn(raw.values):
-            return raw
-        missing = columns.missing(self._input.file(raw.file).name)
-        if missing and not self._skip_bad_rows:
-            raise missing
-        reason = f"lacks the column of the {' or of the '.join(columns.required)}"
-        return raw._replace(values=None, reason=reason, text=raw.text or as_json(raw.values))
 
     def _check_unchanged(self) -> None:
         if self._input.stamp() != self._stamp:
@@ -281,16 +271,15 @@ def open_source(
         required = ("candidate",)
     asked = asked_columns(columns, required)
     files = find_input(path, input_format, limits)
-    if not required:
-        # The first row says whether a file of labels has texts.
-        first = next((raw.values for raw in files.rows() if raw.values is not None), None)
-        if first is None or RoleColumns(asked).learn(first):
+    names, unseen = columns_in(files.first_rows(limit), asked)
+    if not required:  # whether a file of labels has texts
+        if names is None or recognised_columns(names, asked).keys() >= set(REQUIRED):
             required = REQUIRED
         else:
             asked |= dict.fromkeys(REQUIRED, ())
-    chosen = RoleColumns(asked, required)
+    chosen = choose_columns(names, unseen, asked, required, files.name) if names is not None else {}
     reader = RowReader(
-        chosen.chosen,
+        chosen,
         numbers_as_text=numbers_as_text,
         reference_separator=reference_separator,
         model=model,

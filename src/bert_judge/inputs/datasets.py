@@ -85,29 +85,29 @@ def get_dataset_config_names(path: str) -> list[str]:
     with _as_input_error(path):
         if place is None or _card_configs(place):
             return list(datasets.get_dataset_config_names(str(place or path)))
-        dictionaries = [file.parent.name for file in sorted(place.glob("*/dataset_dict.json"))]
-        folders = [folder.name for folder in sorted(place.glob("*/")) if not folder.name.startswith((".", "_"))]
-        return dictionaries or folders
+        folders = [folder for folder in sorted(place.glob("*/")) if not folder.name.startswith((".", "_"))]
+        dictionaries = [folder for folder in folders if (folder / "dataset_dict.json").exists()]
+        return [folder.name for folder in dictionaries or folders]
 
 
 def load_dataset_dict(
     path: str, name: str | Sequence[str] | None = None, split: str | Sequence[str] | None = None
 ) -> dict[str | None, DatasetDict]:
     """The splits of each configuration of a data set: the named ones, or all. Raises InputError."""
-    return {config: _load_splits(path, config, split) for config in _several(name)}
-
-
-def _load_splits(path: str, name: str | None, split: str | Sequence[str] | None) -> DatasetDict:
     import datasets
 
-    if split is not None:
-        return datasets.DatasetDict({str(one): load_dataset(path, name, one) for one in _several(split)})
-    place = find_dataset(path)
-    folder = place / (name or "") if place else None
-    with _as_input_error(path):
-        if folder is None or not (folder / "dataset_dict.json").exists():
-            return datasets.load_dataset(str(place or path), name)
-        return datasets.DatasetDict.load_from_disk(str(folder))
+    place, splits = find_dataset(path), {}
+    for config in _several(name):
+        folder = place / (config or "") if place else None
+        with _as_input_error(path):
+            if split is not None:
+                named = {str(one): load_dataset(path, config, one) for one in _several(split)}
+                splits[config] = datasets.DatasetDict(named)
+            elif folder and (folder / "dataset_dict.json").exists():
+                splits[config] = datasets.DatasetDict.load_from_disk(str(folder))
+            else:
+                splits[config] = datasets.load_dataset(str(place or path), config)
+    return splits
 
 
 def find_dataset(path: str) -> Path | None:
@@ -171,11 +171,11 @@ def _stored(place: Path, name: str | None, split: str | None) -> list[_StoredRow
     if stored:
         return stored
     parts = [f"{kind} {value!r}" for kind, value in (("configuration", name), ("split", split)) if value]
-    missing = "data of the " + " and ".join(parts) if parts else "data"
+    missing = " of the " * bool(parts) + " and ".join(parts)
     there = ", ".join(sorted(path.name for path in root.iterdir() if not path.name.startswith("."))) or "nothing"
     raise InputError(
-        f"{root} has no {missing}; there is {there}. A folder of save_to_disk, or files "
-        f"({', '.join(_DATA_FILES)}) named after their split, were expected."
+        f"{root} has no data{missing}; there is {there}. A folder of save_to_disk, or files ({', '.join(_DATA_FILES)}) "
+        "named after their split, were expected."
     )
 
 
@@ -246,20 +246,17 @@ def _read(stored: _StoredRows) -> Dataset:
     with _as_input_error(place):
         if stored.card:
             return _joined(datasets.load_dataset(str(place), stored.name, split=stored.split))
-        return _read_files(stored.paths) if place.is_file() else _joined(datasets.load_from_disk(str(place)))
-
-
-def _read_files(paths: Sequence[Path]) -> Dataset:
-    import datasets
-
-    readers = {str(_reader(file)) for file in paths}
-    if len(readers) > 1:
-        raise InputError(f"{paths[0].parent} has files of several kinds ({', '.join(sorted(readers))}); keep one.")
-    for file in paths:
-        if file.stat().st_size == 0:
-            raise InputError(f"{file} is empty; rows were expected.")
-    options = _csv_options(paths[0]) if readers == {"csv"} else {}
-    return datasets.load_dataset(readers.pop(), data_files=[str(file) for file in paths], split="train", **options)
+        if place.is_dir():
+            return _joined(datasets.load_from_disk(str(place)))
+        readers = {str(_reader(file)) for file in stored.paths}
+        if len(readers) > 1:
+            raise InputError(f"{place.parent} has files of several kinds ({', '.join(sorted(readers))}); keep one.")
+        for file in stored.paths:
+            if file.stat().st_size == 0:
+                raise InputError(f"{file} is empty; rows were expected.")
+        options = _csv_options(place) if readers == {"csv"} else {}
+        files = [str(file) for file in stored.paths]
+        return datasets.load_dataset(readers.pop(), data_files=files, split="train", **options)
 
 
 def _csv_options(file: Path) -> dict[str, Any]:
@@ -274,19 +271,18 @@ def _csv_options(file: Path) -> dict[str, Any]:
 def _load_from_hub(path: str, name: str | None, split: str | None) -> Dataset:
     import datasets
 
-    cause: OSError
     with _as_input_error(path):
         try:
             return _joined(datasets.load_dataset(path, name, split=split))
         except datasets.exceptions.DataFilesNotFoundError:
             raise  # the data set exists, but has nothing that can be read
-        except ConnectionError as error:  # raised with HF_HUB_OFFLINE, too
-            cause, reason = error, "it is not in the cache, and the Hub can't be reached or HF_HUB_OFFLINE is set"
-        except FileNotFoundError as error:
-            cause, reason = error, "and the Hub has no public data set of this name (a gated one needs a token)"
-    local = os.environ.get("LOCAL_DATASETS_DIR")
-    places = f"there is no folder {path}{f' here or in LOCAL_DATASETS_DIR ({local})' if local else ''}"
-    raise InputError(f"the data set {path!r} was not found: {places}, {reason}.") from cause
+        except (ConnectionError, FileNotFoundError) as error:  # a ConnectionError also with HF_HUB_OFFLINE
+            local = os.environ.get("LOCAL_DATASETS_DIR")
+            places = f"here or in LOCAL_DATASETS_DIR ({local})" if local else "here"
+            raise InputError(
+                f"the data set {path!r} was not found: there is no folder {path} {places}, and the Hub has no public "
+                "one of this name (a gated one needs a token), or can't be reached (HF_HUB_OFFLINE may be set)."
+            ) from error
 
 
 def _joined(loaded: Any) -> Dataset:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from bert_judge.errors import InputError
-from bert_judge.inputs.files import FORMATS, Input, InputFile
+from bert_judge.inputs.files import FORMATS, Input, InputFile, dataset_folder, is_dataset, parquet_columns
 from bert_judge.inputs.limits import FILES, Limits
 from bert_judge.inputs.saved import ARCHIVE, LogFormat, log_format
 from bert_judge.inputs.streams import (
@@ -29,7 +29,6 @@ from bert_judge.inputs.streams import (
     packing_of,
     readable,
 )
-from bert_judge.inputs.tables import dataset_folder, is_dataset, parquet_columns
 from bert_judge.inputs.texts import BLANK, first_values
 from bert_judge.results import PARTS, RUN, VERDICTS
 from bert_judge.wording import public_text
@@ -147,9 +146,7 @@ def _log_format(name: str, location: Path, start: bytes, stream: io.BufferedRead
                 return log_format("zip", [dict.fromkeys(archive.namelist())])
         if start.startswith(_PARQUET_MAGIC):
             return log_format("parquet", [dict.fromkeys(parquet_columns(location, name))])
-        if mark == b"{":
-            return log_format("{", first_values(stream, name))
-        return log_format("[", first_values(stream, name)) if mark == b"[" else None
+        return log_format(mark.decode(), first_values(stream, name, mark.decode())) if mark in (b"{", b"[") else None
     except zipfile.BadZipFile as error:
         if name.endswith(ARCHIVE):
             raise InputError(f"{name} is a damaged zip file ({error}); copy it again.") from error

@@ -15,7 +15,7 @@ from typing import BinaryIO, Final
 
 from bert_judge.errors import InputError
 from bert_judge.inputs.limits import FILES, Limits, check, check_whole
-from bert_judge.inputs.values import NumberText, RawRow, as_json
+from bert_judge.inputs.values import NumberText, RawRow, as_json, mapping
 from bert_judge.wording import text_of_csv
 
 BLANK: Final = b"\xef\xbb\xbf \t\r\n"
@@ -65,46 +65,43 @@ def _lines(stream: BinaryIO, name: str, limits: Limits) -> Iterator[bytes]:
 
 def read_json_list(stream: BinaryIO, name: str, limits: Limits = FILES) -> Iterator[RawRow]:
     """Yield one row for each element of a JSON list; one element is in memory at a time."""
-    buffer = _JsonBuffer(stream, name, limits)
-    if buffer.peek() != "[":
-        raise buffer.broken("a list of objects was expected")
-    for number, (value, text) in enumerate(_elements(buffer), 1):
+    for number, (_, value, text) in enumerate(read_json(stream, name, "[", (), limits), 1):
         yield _object_row(number, value, text)
-    if buffer.peek():
-        raise buffer.broken("there is more after the end of the list")
 
 
-def read_members(
-    stream: BinaryIO, name: str, lists: Collection[str] = (), limits: Limits = FILES
-) -> Iterator[tuple[str, object]]:
-    """Yield name and value of each member of a JSON object; one value is in memory at a time.
+def read_json(
+    stream: BinaryIO,
+    name: str,
+    start: str,
+    lists: Collection[str] = (),
+    limits: Limits = FILES,
+    most: int = sys.maxsize,
+) -> Iterator[tuple[str, object, str]]:
+    """Yield name (empty in a list), value and text of each item of a JSON object or list; one is in memory at a time.
 
-    A list whose name is in `lists` is yielded by element, each with the name of the list.
+    `start` is how the JSON begins: { or [. A list whose name is in `lists` is yielded by element, each with the name of
+    the list. Raises InputError where the JSON is broken, or longer than `most` bytes.
     """
-    buffer = _JsonBuffer(stream, name, limits)
-    if buffer.peek() != "{":
-        raise buffer.broken("an object was expected")
-    yield from _members(buffer, lists)
+    buffer = _JsonBuffer(stream, name, limits, most)
+    if buffer.peek() != start:
+        raise buffer.broken(f"{'a list of objects' if start == '[' else 'an object'} was expected")
+    yield from _items(buffer, lists)
     if buffer.peek():
-        raise buffer.broken("there is more after the end of the object")
+        raise buffer.broken(f"there is more after the end of the {'list' if start == '[' else 'object'}")
 
 
-def first_values(stream: BinaryIO, name: str) -> Iterator[Mapping[str, object]]:
-    """What JSON begins with: the members of its first object, one more each time, or the first element of its list.
+def first_values(stream: BinaryIO, name: str, start: str) -> Iterator[Mapping[str, object]]:
+    """What JSON begins with: the members of its object, one more each time, or the first element of its list.
 
-    A first element that is no object is the value of "". Raises InputError where the JSON is broken, and where the
-    object is too large to show what wrote it.
+    Raises InputError where the JSON is broken, and where the object is too large to show what wrote it.
     """
-    buffer = _JsonBuffer(stream, name, FILES, most=_FIRST_BYTES)
-    if buffer.peek() == "{":
-        members: dict[str, object] = {}
-        for key, value in _members(buffer):
-            members[key] = value
-            yield members
-    else:
-        for value, _ in _elements(buffer):
-            yield value if isinstance(value, Mapping) else {"": value}
+    members: dict[str, object] = {}
+    for key, value, _ in read_json(stream, name, start, most=_FIRST_BYTES):
+        if start == "[":
+            yield mapping(value)
             return
+        members[key] = value
+        yield members
 
 
 def parsed(text: str) -> object:
@@ -113,37 +110,22 @@ def parsed(text: str) -> object:
     return value
 
 
-def _members(buffer: _JsonBuffer, lists: Collection[str] = ()) -> Iterator[tuple[str, object]]:
-    """The members of the object at the start of the window, as `read_members` yields them."""
-    for _ in _items(buffer, "}", "object"):
-        key, _ = buffer.value()
-        if not isinstance(key, str) or buffer.peek() != ":":
-            raise buffer.broken("a name and ':' were expected")
-        buffer.take()
-        if key in lists and buffer.peek() == "[":
-            for value, _ in _elements(buffer):
-                yield key, value
-        else:
-            yield key, buffer.value()[0]
-
-
-def _elements(buffer: _JsonBuffer) -> Iterator[tuple[object, str]]:
-    """The values of the list at the start of the window, each with its text."""
-    for _ in _items(buffer, "]", "list"):
-        yield buffer.value()
-
-
-def _items(buffer: _JsonBuffer, end: str, kind: str) -> Iterator[None]:
-    """Move the window to each item of an object or a list, whose reader moves it past the item, and past `end`."""
+def _items(buffer: _JsonBuffer, lists: Collection[str] = ()) -> Iterator[tuple[str, object, str]]:
+    """The items of the object or list at the start of the window, as `read_json` yields them."""
+    end = "}" if buffer.peek() == "{" else "]"
     buffer.take()
     mark = end if buffer.peek() == end else ","
     if mark == end:
         buffer.take()
     while mark == ",":
-        yield
+        key = buffer.key() if end == "}" else ""
+        if key in lists and buffer.peek() == "[":
+            yield from ((key, value, text) for _, value, text in _items(buffer))
+        else:
+            yield key, *buffer.value()
         mark = buffer.peek()
         if mark not in (",", end):
-            raise buffer.broken(f"',' or '{end}' was expected" if mark else f"the {kind} has no end")
+            raise buffer.broken(f"',' or '{end}' was expected" if mark else "it has no end")
         buffer.take()
 
 
@@ -210,7 +192,11 @@ def _header(cells: list[str], name: str, limits: Limits) -> list[str]:
 def _object_row(line: int, value: object, text: str) -> RawRow:
     if isinstance(value, dict):
         return RawRow(line, value, "", text)
-    hint = " (a file that is one list is read with input_format='json')" if isinstance(value, list) else ""
+    hint = ""
+    if isinstance(value, list):
+        hint = " (a file that is one list is read with input_format='json')"
+    elif type(value) is str:
+        hint = " (a list of texts, as `generate` writes candidates, is judged by `bert-judge judge` with its task)"
     return RawRow(line, None, f"holds no JSON object{hint}", text)
 
 
@@ -256,15 +242,10 @@ class _TextLines:
 class _JsonBuffer:
     """A window on a JSON text that grows until the value at its start is complete, up to `most` bytes of text."""
 
-    def __init__(self, stream: BinaryIO, name: str, limits: Limits, most: int = sys.maxsize) -> None:
-        self._stream = stream
-        self._left = most
-        self._name, self._limits = name, limits
+    def __init__(self, stream: BinaryIO, name: str, limits: Limits, most: int) -> None:
+        self._stream, self._left, self._name, self._limits = stream, most, name, limits
         self._decoder = codecs.getincrementaldecoder("utf-8")()
-        self._started = False
-        self._text = ""
-        self._at = 0
-        self._line = 1
+        self._text, self._at, self._line = "", 0, 1
 
     def _more(self) -> bool:
         """Drop the part before the window's start and read on; returns whether there was more."""
@@ -281,9 +262,8 @@ class _JsonBuffer:
                 f"{self._name} line {line} is not UTF-8 text (the byte 0x{error.object[error.start]:02x}); "
                 f"{_SAVE_AS_UTF8}."
             ) from error
-        if not self._started:
+        if not self._text:  # the beginning
             text = text.lstrip(_BOM)
-            self._started = bool(text)
         self._text, self._at = rest + text, 0
         return bool(data)
 
@@ -327,6 +307,14 @@ class _JsonBuffer:
             text = self._text[self._at : end]
             self._advance(end)
             return value, text
+
+    def key(self) -> str:
+        """The name of a member; moves past the colon after it."""
+        key, _ = self.value()
+        if not isinstance(key, str) or self.peek() != ":":
+            raise self.broken("a name and ':' were expected")
+        self.take()
+        return key
 
     def broken(self, cause: str) -> InputError:
         """The error for JSON that can't be read further."""

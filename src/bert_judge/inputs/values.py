@@ -50,11 +50,13 @@ class NumberText(str):
 
 
 class RawRow(NamedTuple):
-    """One row as it was read: its line (or row) number, and its values, or the reason why it has none.
+    """One row as it was read: its values, or the reason why it has none or can't be a sample.
 
-    `text` is the row as a text file has it, else empty. `cells`: all values are text, as in CSV. `file` is the label of
-    its file where there are several. `aside`: a row of a saved run that is valid but can't be judged; its values are
-    the task and the model, and in messages `reason` follows the number of such rows.
+    `line` is the line of the file where the row starts (JSON lines, CSV, TSV), else the number of the row, from 1.
+    `text` is the row as a text file has it, else empty; of a bad row of other files it is JSON. `cells`: all values are
+    text, as in CSV. `file` is the label of its file where there are several. `aside`: a row of a saved run that is
+    valid but can't be judged; its values are the task and the model, and in messages `reason` follows the number of
+    such rows.
     """
 
     line: int
@@ -65,22 +67,9 @@ class RawRow(NamedTuple):
     file: str = ""
     aside: bool = False
 
-
-class BadRow(NamedTuple):
-    """A row that was set aside.
-
-    `line` is the line of the file where the row starts (JSON lines, CSV, TSV), else the number of the row, from 1.
-    `text` is the row as written in the file, or as JSON. `file` is the label of its file where there are several.
-    """
-
-    line: int
-    reason: str
-    text: str
-    file: str = ""
-
     @property
     def record(self) -> dict[str, object]:
-        """Its line of `bad_rows.jsonl`."""
+        """The line of `bad_rows.jsonl` of a row that can't be a sample."""
         place = {"file": self.file} if self.file else {}
         return {**place, "line": self.line, "reason": self.reason, "row": self.text}
 
@@ -90,7 +79,7 @@ class _RowError(Exception):
 
 
 class RowReader:
-    """Makes samples of rows, by the columns of each role; the first pass over a file may still add roles to `columns`.
+    """Makes samples of rows, by the columns of each role.
 
     `advises`: messages about bad rows name the settings of `open_source` that would accept them.
     """
@@ -113,17 +102,20 @@ class RowReader:
                 "expected."
             )
         self.advises = advises
-        self._columns, self._required = columns, required
+        self._columns, self.required = columns, required
         self._numbers_as_text, self._soft_labels = numbers_as_text, soft_labels
         self._separator = reference_separator
         self.notices_separators = advises and reference_separator is None
         self._model = {} if model is None else {"model": model}
         self._unread = {*without, *self._model}
 
-    def read(self, raw: RawRow, number: int) -> Sample | BadRow:
-        """The row as a sample, or as a bad row; `number` counts all rows from 1, and is the id of rows without one."""
+    def read(self, raw: RawRow, number: int) -> Sample | RawRow:
+        """The row as a sample, or without values and with the reason.
+
+        `number` counts all rows from 1, and is the id of rows without one.
+        """
         if raw.values is None:
-            return BadRow(raw.line, raw.reason, raw.text, raw.file)
+            return raw
         try:
             return Sample(
                 candidate=self._candidate(raw.values),
@@ -134,7 +126,7 @@ class RowReader:
                 meta=self._meta(raw.values, raw.file),
             )
         except _RowError as error:
-            return BadRow(raw.line, str(error), raw.text or as_json(raw.values), raw.file)
+            return raw._replace(values=None, reason=str(error), text=raw.text or as_json(raw.values), cells=False)
 
     def _value(self, row: Mapping[str, object], role: str) -> object:
         columns = self._columns.get(role)
@@ -142,14 +134,14 @@ class RowReader:
 
     def _candidate(self, row: Mapping[str, object]) -> str:
         value = self._value(row, "candidate")
-        if value is MISSING and "candidate" in self._required:
+        if value is MISSING and "candidate" in self.required:
             raise _RowError(f"has no candidate: the column {self._columns['candidate'][0]!r} is missing")
         # A missing answer is the candidate's fault, and is judged like any other.
         return "" if value is MISSING or value is None else self._text(value, "candidate")
 
     def _references(self, row: Mapping[str, object], cells: bool) -> tuple[str, ...]:
         columns = self._columns.get("reference", ())
-        if not columns and "reference" not in self._required:
+        if not columns and "reference" not in self.required:
             return ("",)
         if len(columns) > 1:
             columns = [column for column in columns if not _is_blank(lookup(row, column))] or columns[:1]
@@ -180,7 +172,7 @@ class RowReader:
             raise _RowError(f"has a list in the column {column!r}, in which no message of a user was found")
         if value is not MISSING and value is not None and (text := self._text(value, "question")).strip():
             return text
-        if "question" in self._required:
+        if "question" in self.required:
             raise _RowError(f"has no question in the column {self._columns['question'][0]!r}")
         return None
 

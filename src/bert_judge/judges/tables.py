@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NoReturn, TypeVar, cast
 
 from bert_judge.errors import InputError
-from bert_judge.inputs.columns import REQUIRED, ColumnMap, RoleColumns, asked_columns
-from bert_judge.inputs.values import BadRow, RawRow, RowReader, note_separators, separators_in
+from bert_judge.inputs.columns import REQUIRED, ColumnMap, asked_columns, recognised_columns
+from bert_judge.inputs.values import RawRow, RowReader, note_separators, separators_in
 from bert_judge.records import Sample, Verdict
 
 if TYPE_CHECKING:
@@ -45,8 +45,7 @@ def read_table(
             f"the table has a column {existing[0]!r} already; choose another prefix for the new ones, as in "
             "prefix='starter_'."
         )
-    recogniser = RoleColumns(asked_columns(columns))
-    recognised = recogniser.recognise(names) | recogniser.chosen
+    recognised = recognised_columns(names, asked_columns(columns))
     chosen = {role: names_of_role for role, names_of_role in recognised.items() if role in ("question", *REQUIRED)}
     heads = _check_columns(chosen, names)
     reader = RowReader(chosen, numbers_as_text=numbers_as_text, reference_separator=reference_separator)
@@ -54,7 +53,7 @@ def read_table(
     is_frame = _is_frame(table)  # pandas reads the cells of CSV as they are, lists, too
     for place, row in enumerate(_rows(table, heads)):
         sample = reader.read(RawRow(place, row, cells=is_frame), place + 1)
-        if isinstance(sample, BadRow):
+        if isinstance(sample, RawRow):
             raise InputError(f"the table's row {place} (counted from 0) {sample.reason}.")
         samples.append(sample)
         separators.update(separators_in(sample.references) if reader.notices_separators else ())

@@ -16,7 +16,7 @@ from bert_judge.inputs.files import InputFile
 from bert_judge.inputs.limits import FILES, Limits
 from bert_judge.inputs.saved.rows import ERRORED, TaskAndModel, answers, aside, grades, no_answer, texts, with_options
 from bert_judge.inputs.streams import CHUNK, readable, unpack_zstd
-from bert_judge.inputs.texts import parsed, read_members
+from bert_judge.inputs.texts import parsed, read_json
 from bert_judge.inputs.values import RawRow, content_text, last_message, listed, mapping
 
 HEADS: Final = ("header.json", "_journal/start.json")
@@ -60,7 +60,7 @@ def read_object(file: InputFile) -> Iterator[RawRow]:
     head: Mapping[str, object] = {}
     number = 0
     with file.stream() as stream:
-        for name, value in read_members(stream, file.name, ("samples",), file.limits):
+        for name, value, _ in read_json(stream, file.name, "{", ("samples",), file.limits):
             if name == "eval":
                 head = mapping(value)
             elif name == "samples":

@@ -6,9 +6,8 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from bert_judge.inputs.files import InputFile
+from bert_judge.inputs.files import InputFile, read_parquet
 from bert_judge.inputs.saved.rows import LOG_LIKELIHOOD, TaskAndModel, answers, aside, first_text, grades, texts
-from bert_judge.inputs.tables import read_parquet
 from bert_judge.inputs.values import RawRow, listed, mapping
 
 _COLUMNS = ("doc", "metric", "model_response")

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from bert_judge.inputs.files import InputFile
 from bert_judge.inputs.saved.rows import LOG_LIKELIHOOD, SEVERAL_TURNS, TaskAndModel, answers, aside, grade, texts
-from bert_judge.inputs.texts import read_members
+from bert_judge.inputs.texts import read_json
 from bert_judge.inputs.values import RawRow, last_message, listed, mapping
 
 
@@ -28,7 +28,7 @@ def read(file: InputFile) -> Iterator[RawRow]:
     by_number = dict(enumerate(details)) if isinstance(details, list) else mapping(details)
     by_index = {str(index): mapping(detail) for index, detail in by_number.items()}
     with file.stream() as stream:
-        for number, (index, value) in enumerate(read_members(stream, file.name, limits=file.limits), 1):
+        for number, (index, value, _) in enumerate(read_json(stream, file.name, "{", (), file.limits), 1):
             if isinstance(value, Mapping) and "prediction" in value:
                 yield from _rows(number, index, value, origin, by_index.get(index, {}))
             else:
