@@ -190,8 +190,8 @@ def test_paths_that_lead_nowhere(tmp_path: Path) -> None:
     write(tmp_path, "answers.jsonl", GOOD)
     refusal(tmp_path / "anwsers.jsonl", r"anwsers\.jsonl does not exist; did you mean .*/answers\.jsonl\?")
     refusal(tmp_path / "other", r"other does not exist; give the path of a file, or - for standard input")
-    refusal(tmp_path / "no" / "x", r"does not exist, nor does its folder")
-    refusal(tmp_path / "answers.jsonl" / "x", r"does not exist, nor does its folder")
+    for path in (tmp_path / "no" / "x", tmp_path / "answers.jsonl" / "x"):
+        refusal(path, "does not exist; give the path of a file")
     refusal(tmp_path / ("x" * 300), r"cannot be read \(File name too long\)")
 
 

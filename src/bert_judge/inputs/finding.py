@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import io
 import os
-import stat
 import sys
 import warnings
 import zipfile
@@ -90,13 +89,23 @@ def _files_at(path: str, input_format: str | None) -> list[InputFile]:
         copy = TemporaryCopy("standard input", sys.stdin.buffer)
         return [_file("standard input", Path("-"), input_format, copy)]
     place = Path(path)
-    mode = _mode(place)
-    if stat.S_ISDIR(mode):
+    with readable(path):
+        if not place.exists():
+            raise InputError(f"{place} does not exist; {_existing(place)}")
+    if place.is_dir():
         return _files_in_folder(place, path, input_format)
-    if stat.S_ISREG(mode):
+    if place.is_file():
         return [_file(path, place, input_format)]
     with readable(path), place.open("rb") as stream:
         return [_file(path, place, input_format, TemporaryCopy(path, stream))]
+
+
+def _existing(place: Path) -> str:
+    """The hint for a path that does not exist."""
+    folder = place.parent
+    names = [file.name for file in folder.iterdir()] if folder.is_dir() and os.access(folder, os.R_OK) else []
+    close = [str(place.with_name(name)) for name in difflib.get_close_matches(place.name, names)]
+    return f"did you mean {' or '.join(close)}?" if close else "give the path of a file, or - for standard input."
 
 
 def _file(name: str, place: Path, input_format: str | None, copy: TemporaryCopy | None = None) -> InputFile:
@@ -232,18 +241,3 @@ def _files_below(folder: Path) -> list[Path]:
 def _format_by_name(path: Path) -> str | None:
     packed = path.suffix.lower() in {packing.suffix for packing in PACKINGS}
     return _SUFFIXES.get(Path(path.stem if packed else path.name).suffix.lower())
-
-
-def _mode(place: Path) -> int:
-    try:
-        return place.stat().st_mode
-    except (FileNotFoundError, NotADirectoryError) as error:
-        folder = place.parent
-        if not folder.is_dir():
-            raise InputError(f"{place} does not exist, nor does its folder; give the path of a file.") from error
-        names = [file.name for file in folder.iterdir()] if os.access(folder, os.R_OK) else []
-        close = [str(place.with_name(name)) for name in difflib.get_close_matches(place.name, names)]
-        hint = f"did you mean {' or '.join(close)}?" if close else "give the path of a file, or - for standard input."
-        raise InputError(f"{place} does not exist; {hint}") from error
-    except OSError as error:
-        raise InputError(f"{place} cannot be read ({error.strerror}); give the path of a readable file.") from error
