@@ -173,7 +173,7 @@ FAULTS = {
     "drips headers": (Answer(drips=0.05, headers={"X": "y"}), "no answer within 0.2 seconds"),
     "a list": (Answer(body="[]"), "not a chat completion"),
     "no text": (Answer(None), "a reply without text"),
-    "odd text": (Answer([{"type": "text"}]), "a reply that is not text"),  # type: ignore[arg-type]
+    "odd text": (Answer([{"type": "text"}]), "a reply without text"),  # type: ignore[arg-type]
 }
 
 
@@ -299,12 +299,10 @@ def test_a_content_in_parts_is_joined(subtests: pytest.Subtests) -> None:
     for content, text in [
         ([{"type": "text", "text": "It is "}, {"type": "text", "text": "Lima."}], "It is Lima."),
         ([{"type": "output_text", "text": "Lima"}], "Lima"),
-        (["Li", "ma"], "Lima"),
         ({"type": "text", "text": "Lima"}, "Lima"),
-        ([thought, {"type": "text", "text": "Lima"}], "<think>Hm.</think>Lima"),
-        ([{"type": "reasoning", "text": "Hm."}, {"type": "text", "text": "Lima"}], "<think>Hm.</think>Lima"),
+        ([thought, {"type": "text", "text": "Lima"}], "Lima"),
+        ([{"type": "reasoning", "text": "Hm."}, {"type": "text", "text": "Lima"}], "Lima"),
         ([{"type": "image_url", "image_url": {}}, {"type": "text", "text": "Lima"}], "Lima"),
-        ([], ""),
     ]:
         with subtests.test(content=content), endpoint(Answer(content)) as server:  # type: ignore[arg-type]
             (reply,) = ask(server, ["x"], retries=0)

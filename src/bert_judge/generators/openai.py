@@ -22,6 +22,7 @@ from bert_judge.generators.base import (
     TokenChoice,
 )
 from bert_judge.generators.endpoints import Client, Endpoint, FailedRequestError
+from bert_judge.inputs.values import listed, mapping
 from bert_judge.reading import opening_token
 
 _HOSTED: Final = "https://api.openai.com/v1"
@@ -130,8 +131,11 @@ def _read(body: Any, think_token: str, choices: int) -> Reply:
         raise FailedRequestError("a reply without choices")
     choice, usage = body["choices"][0], body.get("usage") or {}
     message = choice["message"]
-    content, trace = _texts(message.get("content"))
-    reasoning = message.get("reasoning_content") or message.get("reasoning") or trace
+    content = message.get("content")
+    if isinstance(content, list | dict):  # some servers send parts
+        parts = [part for part in map(mapping, listed(content)) if part.get("type") not in ("thinking", "reasoning")]
+        content = "".join(str(part["text"]) for part in parts if "text" in part) or None
+    reasoning = message.get("reasoning_content") or message.get("reasoning")
     if content is None and not reasoning and choice.get("finish_reason") != "length":
         refusal = f" ({message['refusal']})" if message.get("refusal") else ""
         raise FailedRequestError(f"a reply without text{refusal}")
@@ -153,24 +157,6 @@ def _count(usage: Mapping[str, Any], name: str) -> int:
     if not 0 <= count <= _MOST_TOKENS:
         raise ValueError(f"{count} {name}")
     return count
-
-
-def _texts(content: Any) -> tuple[str | None, str]:
-    """The text of a message, and its reasoning: some servers send a text, others a list of parts."""
-    if content is None or isinstance(content, str):
-        return content, ""
-    texts, reasoning = list[str](), list[str]()
-    for part in content if isinstance(content, list) else [content]:
-        if isinstance(part, str):
-            texts.append(part)
-        elif part["type"] in ("thinking", "reasoning"):
-            inner = part.get("thinking") or part.get("reasoning") or part.get("text")
-            reasoning.append(_texts(inner)[0] or "")
-        elif isinstance(part.get("text"), str):
-            texts.append(part["text"])
-    if content and not (texts or reasoning):
-        raise FailedRequestError("a reply that is not text")
-    return "".join(texts) if texts or not content else None, "".join(reasoning)
 
 
 def _choices(choice: Mapping[str, Any], count: int) -> tuple[TokenChoice, ...]:

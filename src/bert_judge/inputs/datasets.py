@@ -8,9 +8,10 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from bert_judge.errors import InputError, first_line
 
@@ -34,15 +35,6 @@ _SPLITS = {
 _SHARD = re.compile(r"-\d{5}-of-\d{5}.*")
 
 
-class _StoredRows(NamedTuple):
-    """Rows on the disk: in files, a folder of `save_to_disk`, or a copied repository with a card."""
-
-    paths: tuple[Path, ...]
-    card: bool = False
-    name: str | None = None
-    split: str | None = None
-
-
 def load_dataset(
     path: str,
     name: str | Sequence[str] | None = None,
@@ -64,14 +56,15 @@ def load_dataset(
     """
     from datasets import concatenate_datasets
 
-    pairs = [(config, one_split) for config in _several(name) for one_split in _several(split)]
     place = find_dataset(path)
-    if place is None:
-        loaded = [_load_from_hub(path, *pair) for pair in pairs]
-    else:
-        stored = dict.fromkeys(rows for pair in pairs for rows in _stored(place, *pair))
-        with _quiet():
-            loaded = [_read(rows) for rows in stored]
+    loaded, stored = [], dict[tuple[Path, ...], None]()
+    for config, one_split in product(_several(name), _several(split)):
+        if place is None or _is_in_card(place, config):
+            with _quiet() if place else nullcontext():
+                loaded.append(_load_by_name(str(place or path), config, one_split))
+        else:
+            stored.update(dict.fromkeys(_stored(place, config, one_split)))
+    loaded += [_read(paths) for paths in stored]
     with _as_input_error(path):
         dataset = concatenate_datasets(loaded)
     return _processed(path, dataset, filter_fn, process_fn)
@@ -148,18 +141,21 @@ def _several(value: str | Sequence[str] | None) -> Sequence[str | None]:
     return [value] if value is None or isinstance(value, str) else list(value)
 
 
-def _stored(place: Path, name: str | None, split: str | None) -> list[_StoredRows]:
-    """The rows of a configuration and a split in a place on the disk. Raises InputError if there are none."""
+def _is_in_card(place: Path, name: str | None) -> bool:
+    """Whether the card of a copied repository names a configuration; datasets itself finds its files."""
+    configs = _card_configs(place)
+    if configs and name is not None and name not in configs and not (place / name).is_dir():
+        raise InputError(f"{place} has no configuration {name!r}; there is {', '.join(configs)}.")
+    return bool(configs) and (name is None or name in configs)
+
+
+def _stored(place: Path, name: str | None, split: str | None) -> list[tuple[Path, ...]]:
+    """The files, or folders of `save_to_disk`, of a configuration and a split. Raises InputError if there are none."""
     if place.is_file():
         if _reader(place) is None:
             raise InputError(f"{place} is not a data set; a folder or a file ({', '.join(_DATA_FILES)}) was expected.")
-        return [_StoredRows((place,))]
-    configs = _card_configs(place)
+        return [(place,)]
     is_folder = name is not None and (place / name).is_dir()
-    if configs and (name in configs or name is None):
-        return [_StoredRows((place,), True, name, split)]
-    if configs and not is_folder:
-        raise InputError(f"{place} has no configuration {name!r}; there is {', '.join(configs)}.")
     root = place / str(name) if is_folder else place
     if split and (root / split).is_dir():
         stored = _stored_in(root / split, None, None)
@@ -167,7 +163,7 @@ def _stored(place: Path, name: str | None, split: str | None) -> list[_StoredRow
         stored = _stored_in(root, None if is_folder else name, split)
     if not split and not stored:
         folders = sorted(folder for folder in root.iterdir() if folder.is_dir() and folder.name in _SPLITS)
-        stored = [rows for folder in folders for rows in _stored_in(folder, None, None)]
+        stored = [paths for folder in folders for paths in _stored_in(folder, None, None)]
     if stored:
         return stored
     parts = [f"{kind} {value!r}" for kind, value in (("configuration", name), ("split", split)) if value]
@@ -179,21 +175,21 @@ def _stored(place: Path, name: str | None, split: str | None) -> list[_StoredRow
     )
 
 
-def _stored_in(folder: Path, name: str | None, split: str | None) -> list[_StoredRows]:
-    """The rows in a folder itself: saved as one split, as a dictionary of splits, or in files."""
+def _stored_in(folder: Path, name: str | None, split: str | None) -> list[tuple[Path, ...]]:
+    """What a folder itself holds: one saved split, a saved dictionary of splits, or files."""
     if (folder / "state.json").exists():
         _check_saved(folder, name, split)
-        return [_StoredRows((folder,))]
+        return [(folder,)]
     if (folder / "dataset_dict.json").exists():
         splits = _read_json(folder / "dataset_dict.json").get("splits", [])
-        chosen = [one for one in splits if split in (None, one)]
-        for one in chosen:
-            _check_saved(folder / one, name, one)
-        return [_StoredRows((folder / one,)) for one in chosen]
+        folders = [folder / one for one in splits if split in (None, one)]
+        for one in folders:
+            _check_saved(one, name, one.name)
+        return [(one,) for one in folders]
     paths = [path for place in (folder, folder / "data") if place.is_dir() for path in sorted(place.iterdir())]
     files = [path for path in paths if _reader(path) and path.is_file()]
     files = _of_split(files, split) if split else files
-    return [_StoredRows(tuple(files))] if files else []
+    return [tuple(files)] if files else []
 
 
 def _of_split(files: list[Path], split: str) -> list[Path]:
@@ -239,23 +235,20 @@ def _read_json(path: Path) -> dict[str, Any]:
         return dict(json.loads(path.read_text(encoding="utf-8")))
 
 
-def _read(stored: _StoredRows) -> Dataset:
+def _read(paths: tuple[Path, ...]) -> Dataset:
     import datasets
 
-    place = stored.paths[0]
-    with _as_input_error(place):
-        if stored.card:
-            return _joined(datasets.load_dataset(str(place), stored.name, split=stored.split))
-        if place.is_dir():
-            return _joined(datasets.load_from_disk(str(place)))
-        readers = {str(_reader(file)) for file in stored.paths}
+    with _quiet(), _as_input_error(paths[0]):
+        if paths[0].is_dir():
+            return _joined(datasets.load_from_disk(str(paths[0])))
+        readers = {str(_reader(file)) for file in paths}
         if len(readers) > 1:
-            raise InputError(f"{place.parent} has files of several kinds ({', '.join(sorted(readers))}); keep one.")
-        for file in stored.paths:
+            raise InputError(f"{paths[0].parent} has files of several kinds ({', '.join(sorted(readers))}); keep one.")
+        for file in paths:
             if file.stat().st_size == 0:
                 raise InputError(f"{file} is empty; rows were expected.")
-        options = _csv_options(place) if readers == {"csv"} else {}
-        files = [str(file) for file in stored.paths]
+        options = _csv_options(paths[0]) if readers == {"csv"} else {}
+        files = [str(file) for file in paths]
         return datasets.load_dataset(readers.pop(), data_files=files, split="train", **options)
 
 
@@ -268,7 +261,8 @@ def _csv_options(file: Path) -> dict[str, Any]:
     return {"features": Features({column: Value("string") for column in header}), "keep_default_na": False}
 
 
-def _load_from_hub(path: str, name: str | None, split: str | None) -> Dataset:
+def _load_by_name(path: str, name: str | None, split: str | None) -> Dataset:
+    """From the Hub, or from a copied repository with a card."""
     import datasets
 
     with _as_input_error(path):
