@@ -15,9 +15,9 @@ import os
 import random
 import time
 import warnings
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from concurrent.futures import Future
-from contextlib import suppress
+from contextlib import asynccontextmanager, suppress
 from email.utils import parsedate_to_datetime
 from queue import SimpleQueue
 from threading import Lock, Thread
@@ -97,11 +97,13 @@ class Endpoint:
             "verify": httpx2.create_ssl_context(),  # once, since making it takes longer than a request
         }
 
-    def client(self) -> Client:
+    @asynccontextmanager
+    async def client(self) -> AsyncIterator[Client]:
         """Requests from within an event loop: `async with endpoint.client() as client`."""
         import httpx2
 
-        return Client(self, httpx2.AsyncClient(**self._settings))
+        async with httpx2.AsyncClient(**self._settings) as http:
+            yield Client(self, http)
 
     def session(self) -> Session:
         """Requests from synchronous code: `with endpoint.session() as session`."""
@@ -128,12 +130,6 @@ class Client:
     def __init__(self, endpoint: Endpoint, http: httpx2.AsyncClient) -> None:
         self._endpoint, self._http = endpoint, http
         self.stopped = asyncio.Event()
-
-    async def __aenter__(self) -> Client:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self._http.aclose()
 
     async def ask(
         self, method: str, path: str, body: Any, read: Callable[[Any], T], *, retries: int | None = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Final, NamedTuple
 
 from bert_judge.inputs.files import InputFile
@@ -144,14 +145,11 @@ def merged_lines(
 
 def grade(value: object) -> float | None:
     """A tool's score as a number: a number, a truth value, or a letter or word of inspect; else None."""
-    if isinstance(value, str) and value.strip().lower() in _GRADES:
-        return _GRADES[value.strip().lower()]
-    if isinstance(value, str | int | float):
-        try:
-            number = float(value)
-        except ValueError:
-            return None
-        return number if math.isfinite(number) else None
+    text = str(value).strip().lower() if isinstance(value, str | int | float) else ""
+    if text in _GRADES:
+        return _GRADES[text]
+    with suppress(ValueError):
+        return number if math.isfinite(number := float(text)) else None
     return None
 
 
