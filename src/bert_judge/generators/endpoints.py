@@ -260,7 +260,6 @@ def _check_address(text: str, name: str) -> None:
 
 
 def _message(text: str) -> str:
-    """The message of an error, on one line of up to 300 characters."""
     with suppress(ValueError, KeyError, TypeError, RecursionError):
         text = str(json.loads(text)["error"]["message"])
     return " ".join(text[:2000].split()).rstrip(".")[:300]

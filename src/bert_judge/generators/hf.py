@@ -70,7 +70,6 @@ class HFGenerator(LocalGenerator):
             order = order[count:]
 
     def _run(self, batch: Sequence[EncodedPrompt]) -> list[Reply]:
-        """The replies of a batch; one that does not fit into memory is halved."""
         try:
             with self._lock:
                 return self._generate(batch)

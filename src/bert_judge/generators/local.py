@@ -143,7 +143,6 @@ def content_hash(folder: Path) -> str:
 
 
 def _frame(tokenizer: Any, options: GeneratorOptions) -> tuple[str, str]:
-    """The text before and after the prompt."""
     from jinja2 import TemplateError
 
     system = options.system_prompt

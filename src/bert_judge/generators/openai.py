@@ -160,7 +160,6 @@ def _count(usage: Mapping[str, Any], name: str) -> int:
 
 
 def _choices(choice: Mapping[str, Any], count: int) -> tuple[TokenChoice, ...]:
-    """The last `count` tokens, with their likeliest alternatives."""
     tokens = ((choice.get("logprobs") or {}).get("content") or [])[-count:] if count else []
     return tuple(
         TokenChoice(

@@ -185,5 +185,4 @@ def _split(name: str) -> tuple[str, int]:
 
 @lru_cache
 def _plain(name: str) -> str:
-    """A name in the spelling of `COLUMN_NAMES`."""
     return re.sub(r"[\s-]+", "_", _CAPITAL.sub("_", name.strip())).lower()

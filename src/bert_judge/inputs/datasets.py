@@ -100,7 +100,6 @@ def _processed(
     filter_fn: Callable[[dict[str, Any]], bool] | None,
     process_fn: Callable[[dict[str, Any]], dict[str, Any]] | None,
 ) -> Dataset:
-    """Filter, then process. Raises InputError for a missing column."""
     options = {"keep_in_memory": True, "load_from_cache_file": False}  # else cache files pile up beside the data
     try:
         with _quiet():
@@ -225,7 +224,6 @@ def _load_from_hub(path: str, name: str | None, split: str | None) -> Dataset:
 
 
 def _joined(loaded: Any) -> Dataset:
-    """All splits as one."""
     from datasets import Dataset, concatenate_datasets
 
     return loaded if isinstance(loaded, Dataset) else concatenate_datasets(list(loaded.values()))

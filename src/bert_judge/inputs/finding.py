@@ -75,7 +75,6 @@ def _unread(paths: Sequence[str | Path], files: Sequence[InputFile]) -> tuple[st
 
 
 def _files_at(path: str, input_format: str | None) -> list[InputFile]:
-    """What one path names: a file, a saved dataset, or the files in a folder."""
     if "://" in path:
         formats = [input_format] if input_format else FORMATS
         addresses = addresses_in(path, lambda path: _format_by_name(path) in formats)
@@ -101,7 +100,6 @@ def _files_at(path: str, input_format: str | None) -> list[InputFile]:
 
 
 def _existing(place: Path) -> str:
-    """The hint for a path that does not exist."""
     folder = place.parent
     names = [file.name for file in folder.iterdir()] if folder.is_dir() and os.access(folder, os.R_OK) else []
     close = [str(place.with_name(name)) for name in difflib.get_close_matches(place.name, names)]
@@ -216,7 +214,6 @@ def _files_in_folder(folder: Path, name: str, input_format: str | None) -> list[
 
 
 def _plain_files(folder: Path, input_format: str | None) -> list[Path]:
-    """The files of known formats in a folder itself, by name."""
     formats = [input_format] if input_format else FORMATS
     files = sorted(path for path in folder.iterdir() if path.is_file() and not path.name.startswith("."))
     return [path for path in files if _format_by_name(path) in formats]

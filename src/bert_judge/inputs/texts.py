@@ -111,7 +111,6 @@ def parsed(text: str) -> object:
 
 
 def _items(buffer: _JsonBuffer, lists: Collection[str] = ()) -> Iterator[tuple[str, object, str]]:
-    """The items of the object or list at the start of the window, as `read_json` yields them."""
     end = "}" if buffer.peek() == "{" else "]"
     buffer.take()
     mark = end if buffer.peek() == end else ","

@@ -83,5 +83,4 @@ def _row(
 
 
 def _key(values: Mapping[str, object], name: str) -> tuple[str, str | None]:
-    """The id of an instance, and how it was perturbed."""
     return str(values.get(name)), first_text(mapping(values.get("perturbation")), ["name"])

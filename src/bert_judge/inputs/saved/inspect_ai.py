@@ -171,7 +171,6 @@ def unpacked(archive: zipfile.ZipFile, info: zipfile.ZipInfo, limits: Limits = F
 
 
 def _largest(info: zipfile.ZipInfo, limits: Limits) -> int:
-    """The most bytes that a member may have when it is unpacked."""
     return min(limits.whole, max(limits.small, limits.ratio * info.compress_size))
 
 
