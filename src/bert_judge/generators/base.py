@@ -12,7 +12,7 @@ from typing import Annotated, Any, ClassVar
 from bert_judge.errors import InputError, ModelError
 from bert_judge.reading import THINK_TOKEN
 from bert_judge.records import Signature
-from bert_judge.results.store import Entries, Entry, key_of
+from bert_judge.results.store import Entry, Store, key_of
 
 ALTERNATIVES = 5
 """How many of the likeliest tokens are kept at each position whose log probabilities are asked for."""
@@ -206,7 +206,7 @@ class BackendGenerator(Generator):
 class KeptGenerator(Generator):
     """A generator that keeps replies in a store, so that no prompt is sent twice."""
 
-    def __init__(self, generator: Generator, store: Entries) -> None:
+    def __init__(self, generator: Generator, store: Store) -> None:
         self._generator, self._store = generator, store
         self.name, self.signature = generator.name, generator.signature
 

@@ -96,18 +96,6 @@ def asked_columns(columns: ColumnMap | None, required: Sequence[str] = REQUIRED)
     return asked
 
 
-class MissingColumnError(InputError):
-    """A column that was named, or the column of a required role, does not exist.
-
-    `role` is the role that lacks a column, `column` the name that was given (or empty), and `unread` the file's columns
-    without a role.
-    """
-
-    def __init__(self, message: str, role: str, column: str, unread: Sequence[str]) -> None:
-        super().__init__(message)
-        self.role, self.column, self.unread = role, column, tuple(unread)
-
-
 def recognised_columns(names: Iterable[str], asked: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
     """The columns of each role among `names`: those that were asked for, and the recognised ones of the other roles."""
     # A column that the user gave one role must not be recognised for another.
@@ -148,22 +136,18 @@ def choose_columns(
     required: Sequence[str],
     source: str,
 ) -> dict[str, tuple[str, ...]]:
-    """The columns of each role, from what `columns_in` gives for a source. Raises MissingColumnError."""
+    """The columns of each role, from what `columns_in` gives for a source. Raises InputError where one is missing."""
     chosen = recognised_columns(names, asked)
-    used = {column for columns in chosen.values() for column in columns}
-    unread = [name for name in names if name not in used]
     for role, column in unseen:
         hint = did_you_mean(column, names[:_SHOWN_COLUMNS])
-        message = f"{source} has no column {column!r}, which was named for the {role_title(role)}; {hint}"
-        raise MissingColumnError(message, role_title(role), column, unread)
+        raise InputError(f"{source} has no column {column!r}, which was named for the {role_title(role)}; {hint}")
     if lacking := [role for role in required if role not in chosen]:
         there = ", ".join([*names[:_SHOWN_COLUMNS], *["…"] * (len(names) > _SHOWN_COLUMNS)]) or "none at all"
         remedy = "columns={" + ", ".join(f"{role!r}: 'COLUMN'" for role in lacking) + "}"
         if lacking == ["reference"] and "candidate" in required:
             remedy += " (columns={'reference': ''} for a judge that reads none)"
         roles = " and none for the ".join(lacking)
-        message = f"{source} has no column for the {roles}: found {there}; name it with {remedy}."
-        raise MissingColumnError(message, lacking[-1], "", unread)
+        raise InputError(f"{source} has no column for the {roles}: found {there}; name it with {remedy}.")
     return chosen
 
 
