@@ -108,7 +108,7 @@ def test_what_no_try_mends_is_an_error(refused: Refused) -> None:
         (Answer(status=401), "is the key right (api_key, or BERT_JUDGE_API_KEY)?", ModelError),
         (Answer(status=404), "is it the address of a bert-judge serve?", ModelError),
         (Answer(status=422), "answered 422 (scripted trouble)", InputError),
-        (Answer(body="<html>"), "what it sent is not JSON", ModelError),
+        (Answer(body="[]"), "sent what is not verdicts", ModelError),
         (Answer(body="{}"), "sent what is not verdicts", ModelError),
         (Answer(body='{"verdicts": []}'), "gave 0 verdicts for", ModelError),
     ]:

@@ -19,7 +19,7 @@ from typing import Annotated, Literal, NamedTuple, get_type_hints
 
 from bert_judge.errors import InputError
 from bert_judge.generators import GeneratorOptions, KeptGenerator, make_generator
-from bert_judge.generators.replies import Reply, Sampling, TokenChoice
+from bert_judge.generators.base import Reply, Sampling, TokenChoice
 from bert_judge.judges.base import WHOLE_CANDIDATE, Costs, Judge, make_samples, windows_of
 from bert_judge.reading import ANSWER_VERSION, THINK_TOKEN, find_answer, match, split_trace
 from bert_judge.records import JudgeInfo, Sample, Signature, Verdict, __version__

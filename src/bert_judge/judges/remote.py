@@ -9,7 +9,7 @@ from concurrent.futures import Future
 from typing import Annotated, Any, Final
 
 from bert_judge.errors import InputError, ModelError, did_you_mean, import_extra
-from bert_judge.generators.endpoints import Client, Endpoint, FailedRequestError, Response
+from bert_judge.generators.endpoints import Client, Endpoint, FailedRequestError
 from bert_judge.judges.base import Judge, characters_read
 from bert_judge.records import JudgeInfo, Sample, Verdict
 
@@ -81,7 +81,8 @@ class RemoteJudge(Judge):
         """The name of a judge on the server, what that says of it, and its limits."""
         try:
             with self._endpoint.session() as session:
-                answer = session.submit(session.client.ask("GET", "/v1/models", None, self._read, retries=0)).result()
+                listing = session.client.ask("GET", "/v1/models", None, lambda models: models, retries=0)
+                answer = session.submit(listing).result()
         except FailedRequestError as error:
             raise _refusal(error) or ModelError(f"{error}; is bert-judge serve running there?") from error
         try:
@@ -96,7 +97,7 @@ class RemoteJudge(Judge):
     async def _judged(self, client: Client, window: Sequence[Sample]) -> list[Verdict]:
         """The verdicts on a few rows; failed ones where all tries did."""
         try:
-            answer = await client.ask("POST", "/v1/judge", self._body(window), self._read)
+            answer = await client.ask("POST", "/v1/judge", self._body(window), lambda verdicts: verdicts)
         except FailedRequestError as error:
             if refusal := _refusal(error):
                 raise refusal from error
@@ -116,13 +117,6 @@ class RemoteJudge(Judge):
         if len(verdicts) != len(window):
             raise ModelError(f"{self.server} gave {len(verdicts)} verdicts for {len(window)} rows.")
         return verdicts
-
-    def _read(self, answer: Response) -> Mapping[str, Any]:
-        try:
-            content = answer.json()
-        except ValueError as error:
-            raise ModelError(f"{self.server} is not a bert-judge serve: what it sent is not JSON.") from error
-        return content if isinstance(content, dict) else {}
 
 
 def _refusal(failed: FailedRequestError) -> InputError | ModelError | None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from bert_judge.errors import InputError
-from bert_judge.inputs.columns import REQUIRED, ColumnMap, RoleColumns, asked_columns
-from bert_judge.inputs.values import BadRow, RawRow, RowReader, SeparatorCount
+from bert_judge.inputs.columns import REQUIRED, ColumnMap, asked_columns, choose_columns, columns_in
+from bert_judge.inputs.values import RawRow, RowReader, note_separators, separators_in
 from bert_judge.records import Sample, Verdict
 
 if TYPE_CHECKING:
@@ -43,24 +44,22 @@ def read_table(
             f"the table has a column {existing[0]!r} already; choose another prefix for the new ones, as in "
             "prefix='starter_'."
         )
-    recogniser = RoleColumns(asked_columns(columns))
-    recogniser.learn(next(_rows(table, names), dict.fromkeys(names)))
-    if error := recogniser.missing("the table"):
-        raise error
-    chosen = {role: of_role for role, of_role in recogniser.chosen.items() if role in ("question", *REQUIRED)}
+    asked = asked_columns(columns)
+    _, unseen = columns_in([next(_rows(table, names), dict.fromkeys(names))], asked)
+    by_role = choose_columns(names, unseen, asked, REQUIRED, "the table")
+    chosen = {role: of_role for role, of_role in by_role.items() if role in ("question", *REQUIRED)}
     read = [column for columns_of_role in chosen.values() for column in columns_of_role]
     heads = {column if column in names else column.partition(".")[0] for column in read}  # of paths to texts inside
     reader = RowReader(chosen, numbers_as_text=numbers_as_text, reference_separator=reference_separator)
-    samples, separators = [], SeparatorCount()
+    samples, separators = [], Counter[str]()
     is_frame = _is_frame(table)  # pandas reads the cells of CSV as they are, lists, too
     for place, row in enumerate(_rows(table, [*heads])):
         sample = reader.read(RawRow(place, row, cells=is_frame), place + 1)
-        if isinstance(sample, BadRow):
+        if isinstance(sample, RawRow):
             raise InputError(f"the table's row {place} (counted from 0) {sample.reason}.")
         samples.append(sample)
-        separators.add(sample.references)
-    if reference_separator is None:
-        separators.warn("the table")
+        separators.update(separators_in(sample.references) if reader.notices_separators else ())
+    note_separators("the table", separators, len(samples))
     return samples, prefix
 
 
