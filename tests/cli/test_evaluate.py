@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -12,7 +11,7 @@ import pytest
 
 from bert_judge.cli import evaluate as command
 from bert_judge.cli import score
-from bert_judge.errors import BertJudgeError, MissingExtraError
+from bert_judge.errors import BertJudgeError
 from bert_judge.judges import RegexJudge
 from bert_judge.judges.naming import JudgeSpec, read_judges
 from conftest import Refused
@@ -26,7 +25,7 @@ class Own(RegexJudge):
     """A judge from outside the package."""
 
 
-QUICK = ["--judge", "containment", "--resamples", "100", "--figure", "none"]
+QUICK = ["--judge", "containment", "--resamples", "100"]
 
 
 @pytest.fixture
@@ -50,11 +49,9 @@ def test_judges_side_by_side(run):
         "answers",
         "evaluation.json",
         "evaluation.md",
-        "evaluation.svg",
     }
     page = Path("out/evaluation.md").read_text(encoding="utf-8")
-    assert "![reliability and risk-coverage](evaluation.svg)" in page and "## Where starter disagrees" in page
-    assert "<svg" in Path("out/evaluation.svg").read_text(encoding="utf-8")
+    assert "## Where starter disagrees" in page
 
 
 def test_what_is_judged_is_not_judged_again(run):
@@ -68,7 +65,7 @@ def test_what_is_judged_is_not_judged_again(run):
 def test_saved_results_are_read(run):
     for name, metric in (("one", "containment"), ("two", "exact_match")):
         score.main([str(EXAMPLES), "--judge", metric, "--output_dir", name, "--quiet"])
-    run("one", "two", "--resamples", "100", "--figure", "none")
+    run("one", "two", "--resamples", "100")
     record = found()
     assert [judge["name"] for judge in record["judges"]] == ["one", "two"]
     agreement = json.loads(Path("one/run.json").read_text(encoding="utf-8"))["summary"]["agreement"]
@@ -83,7 +80,7 @@ def test_labels_columns_and_a_teacher_from_another_file(run):
     labelled = [(i, row) for i, row in enumerate(ROWS) if "label" in row]
     people = [{"id": row["id"], "label": row["label"], "llm": i % 2, "who": f"w{i % 2}"} for i, row in labelled]
     labels = write_rows("people.jsonl", people)
-    flags = ("--teacher", "llm", "--by", "who", "--resamples", "100", "--figure", "none")
+    flags = ("--teacher", "llm", "--by", "who", "--resamples", "100")
     printed = run("one", "--labels", labels, *flags)
     record = found()
     assert {part["level"] for part in record["slices"] if part["kind"] == "who"} == {"w0", "w1"}
@@ -98,7 +95,7 @@ def regex_run(rows: list[dict], name: str) -> str:
 
 
 def test_answers_of_two_runs_count_once(run):
-    printed = run(regex_run(ROWS[::2], "half"), regex_run(ROWS, "all"), "--resamples", "100", "--figure", "none")
+    printed = run(regex_run(ROWS[::2], "half"), regex_run(ROWS, "all"), "--resamples", "100")
     assert found()["rows"] == len(ROWS)
     assert "by the same judge: they are counted once." in printed
 
@@ -117,23 +114,6 @@ def test_markup_in_an_answer_stays_text(run):
 def test_rows_without_a_label_are_left_out_and_told(run):
     rows = [{**row, "label": None if i < 5 else row["label"]} for i, row in enumerate(ROWS)]
     assert f"note: 5 of {len(ROWS)} rows have no label" in run(write_rows("a.jsonl", rows), *QUICK)
-
-
-def test_figures_are_the_same_each_time(run, subtests: pytest.Subtests):
-    for suffix in ["svg", "png", "pdf"]:
-        with subtests.test(suffix=suffix):
-            run(EXAMPLES, "--judge", "containment", "--resamples", "100", "--figure", suffix)
-            path = Path(f"bert-judge-evaluation/evaluation.{suffix}")
-            first = path.read_bytes()
-            run(EXAMPLES, "--judge", "containment", "--resamples", "100", "--figure", suffix)
-            assert path.read_bytes() == first and len(first) > 3000
-
-
-def test_without_matplotlib_there_is_no_figure_unless_it_was_asked_for(run, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    assert "no figure" in run(EXAMPLES, *QUICK[:4])
-    with pytest.raises(MissingExtraError, match=r"pip install matplotlib"):
-        command.main([str(EXAMPLES), "--figure", "svg"])
 
 
 def test_mistakes_are_told_in_a_sentence(refused: Refused):

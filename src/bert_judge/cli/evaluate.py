@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from bert_judge.cli import log_shown, run, say
 from bert_judge.cli.flags import Parser, options_from
@@ -20,7 +20,6 @@ from bert_judge.inputs.finding import holds_answers
 from bert_judge.judges.naming import JudgeSpec, distinct, read_judges
 from bert_judge.records import Row, __version__
 from bert_judge.report.evaluation import evaluation_document
-from bert_judge.report.paper_figure import can_draw, figure_bytes, require_matplotlib
 from bert_judge.results import ResultFolder, check_folder, write_files
 from bert_judge.results.runs import Run, load_run
 from bert_judge.studies.evaluate import Evaluation, EvaluationSettings, check_labelled, evaluate, labelled_part
@@ -52,19 +51,16 @@ class EvaluateOptions(OutputOptions, InputOptions):
     judge: Annotated[tuple[str, ...] | None, f"judges for the labelled files (default: {STARTER})"] = None
     labels: Annotated[str | None, "file with human labels, of the same texts or the same ids"] = None
     teacher: Annotated[str | None, "column or saved result with the labels that the judges learnt from"] = None
-    output_dir: Annotated[str, "folder for evaluation.json, .md and the figure"] = "bert-judge-evaluation"
+    output_dir: Annotated[str, "folder for evaluation.json and .md"] = "bert-judge-evaluation"
     sample: Annotated[int, "rows that are drawn, whole questions at random, of results with more; 0: all"] = 500_000
     trust_remote_code: Annotated[bool, "import the classes that a file of judges names as module:Class"] = False
-    figure: Annotated[
-        Literal["svg", "png", "pdf", "none"] | None, "format of the figure (default: svg if matplotlib is installed)"
-    ] = None
 
 
 def main(arguments: Sequence[str]) -> int:
     """Parse the flags, check everything, judge what is not judged yet, and compare with the labels."""
     options, settings, paths = _parse(arguments)
     command = ["bert-judge", "evaluate", *arguments]
-    folder, suffix = Path(options.output_dir), _figure(options)
+    folder = Path(options.output_dir)
     check_folder(options.output_dir)
     files, folders = _sorted_out(paths, options)
     sample = checked_sample(options.sample)
@@ -83,12 +79,10 @@ def main(arguments: Sequence[str]) -> int:
         table = replace(table, rows=list(relabelled(table.rows, labels, columns=True)), labels=labels.where)
     table = labelled_part(table)
     evaluation = evaluate(table, settings, _teacher(table.rows, options, teacher))
-    written = _write(evaluation, folder, suffix, paths, command)
+    written = _write(evaluation, folder, paths, command)
     if not options.quiet:
         say(evaluation_document(evaluation, "").text())
         say(f"\nfiles  {folder}/: {', '.join(written)}")
-        if suffix is None and options.figure is None:
-            say("no figure: that needs the package matplotlib, `pip install matplotlib`")
     return say_failed([result for _, result in results], "bert-judge evaluate")
 
 
@@ -101,16 +95,6 @@ def _parse(arguments: Sequence[str]) -> tuple[EvaluateOptions, EvaluationSetting
     parser.flags("what is measured", EvaluationSettings)
     values = parser.parse(arguments)
     return options_from(EvaluateOptions, values), options_from(EvaluationSettings, values), values["paths"]
-
-
-def _figure(options: EvaluateOptions) -> str | None:
-    """The format of the figure; one that was asked for needs its package."""
-    if options.figure is None:
-        return "svg" if can_draw() else None
-    if options.figure == "none":
-        return None
-    require_matplotlib()
-    return options.figure
 
 
 def _sorted_out(paths: Sequence[str], options: EvaluateOptions) -> tuple[list[str], list[str]]:
@@ -165,18 +149,13 @@ def _judge_all(
     return results
 
 
-def _write(
-    evaluation: Evaluation, folder: Path, suffix: str | None, paths: Sequence[str], command: list[str]
-) -> list[str]:
-    """Write the data, the tables and the figure; returns the files' names."""
-    figure = f"evaluation.{suffix}" if suffix else ""
+def _write(evaluation: Evaluation, folder: Path, paths: Sequence[str], command: list[str]) -> list[str]:
+    """Write the data and the tables; returns the files' names."""
     record = {"version": __version__, "command": public_command(command), **_record(evaluation)}
-    contents: dict[str, str | bytes] = {
+    document = evaluation_document(evaluation, f"Judges against human labels: {', '.join(paths)}")
+    contents = {
         "evaluation.json": json.dumps(record, ensure_ascii=False, indent=1) + "\n",
-        "evaluation.md": evaluation_document(
-            evaluation, f"Judges against human labels: {', '.join(paths)}", figure
-        ).markdown(),
-        **({figure: figure_bytes(evaluation, suffix)} if suffix and figure else {}),
+        "evaluation.md": document.markdown(),
     }
     write_files(folder, contents)
     return list(contents)

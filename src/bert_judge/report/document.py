@@ -78,16 +78,13 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A chart: `drawing` is SVG, `key` the HTML that explains it. The terminal shows none; Markdown has the picture in
-    `file`, or the table `data`.
-    """
+    """A chart: `drawing` is SVG, `key` the HTML that explains it. The terminal shows none; Markdown has its `data`."""
 
     title: str
     of: str = ""
     drawing: str = ""
     key: str = ""
     data: Table | None = None
-    file: str = ""
     macro: ClassVar[str] = "chart"
 
     def text(self) -> str:
@@ -95,9 +92,7 @@ class Chart:
         return ""
 
     def markdown(self) -> str:
-        """The picture or the data, if there are any."""
-        if self.file:
-            return f"![{escaped(self.title)}]({self.file})"
+        """The data, if there are any."""
         return self.data.markdown() if self.data else ""
 
 

@@ -38,14 +38,13 @@ _ON_THE_TERMINAL = 3  # disagreements of a judge
 _SMALL = f"* fewer than {SMALL_ROWS} rows, or than {SMALL_CLASS} correct or incorrect ones: these figures say little"
 
 
-def evaluation_document(evaluation: Evaluation, title: str, figure: str = "") -> Document:
-    """All tables and disagreements; `figure` is the file of the figure, if there is one."""
+def evaluation_document(evaluation: Evaluation, title: str) -> Document:
+    """All tables and disagreements."""
     judges = evaluation.judges
     headline = (
         f"{evaluation.rows:,} rows of {evaluation.questions:,} questions, {evaluation.right:.1%} labelled correct"
     )
     parts: list[Block] = [headline, _overall(judges, evaluation.baselines)]
-    parts += [Chart("reliability and risk-coverage", file=figure)] if figure else []
     parts += [_comparisons(evaluation)] if evaluation.comparisons else []
     parts += [_thresholds(judge, len(judges)) for judge in judges if judge.thresholds]
     parts += [_risk(judges)] if any(judge.curve for judge in judges) else []
