@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar
 
 from bert_judge.measures import Estimate
 from bert_judge.records import Signature
@@ -157,22 +157,25 @@ class Examples:
         return _under(self.title, "\n".join(lines))
 
 
-class Rendered(Protocol):
-    """A block that is more than a paragraph; `macro` is that of `report/parts.html` that renders it as HTML."""
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """A panel of the page, which `macro` renders from `data`; text and Markdown have it as `plain`."""
 
-    @property
-    def macro(self) -> str:
-        """The name of the macro."""
+    macro: str
+    data: Any
+    plain: Table | Facts
 
     def text(self) -> str:
         """As lines of a terminal."""
+        return self.plain.text()
 
     def markdown(self) -> str:
         """As Markdown."""
+        return self.plain.markdown()
 
 
-Block = str | Rendered
-"""A part of a document; a text is a paragraph."""
+Block = str | Table | Chart | Facts | Examples | Panel
+"""A part of a document: a paragraph, or what `macro`, one of `report/parts.html`, renders as HTML."""
 
 
 @dataclass(frozen=True, slots=True)
