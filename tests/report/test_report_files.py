@@ -86,7 +86,9 @@ def test_explanation_details_and_what_was_cut_are_there(written: Callable[..., P
     shares = "none of the reference's words, although it is judged correct"
     first = {"explanation": "too short", "matched": 0, "truncated": {"candidate": 9}, "out_of_scope": "in German"}
     assert read(page, "texts-0")["verdicts"] == [
-        [{**first, "details": {**details, "logit": -1.2346}}, {"matched": 0, "shares": shares}, 0]
+        [{**first, "details": {**details, "logit": -1.2346}}],
+        [{"matched": 0, "shares": shares}],
+        [0],
     ]
     assert read(page, "columns")["cut"] == read(page, "columns")["out_of_scope"] == ["1  "]
 

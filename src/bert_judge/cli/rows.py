@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bert_judge.records import Row
-from bert_judge.report.reasons import because, pieces, shared
+from bert_judge.report.rows import because, pieces, shared
 from bert_judge.results.runs import Run, read_explanations
 from bert_judge.studies.harness import harness_scores
 from bert_judge.wording import SAID, not_judged

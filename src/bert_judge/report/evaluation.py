@@ -9,7 +9,7 @@ from bert_judge.measures import Agreement, Estimate
 from bert_judge.measures.confusion import Confusion
 from bert_judge.measures.discrimination import RiskCoverage
 from bert_judge.report.document import Block, Chart, Content, Document, Example, Examples, Table
-from bert_judge.report.reasons import shared
+from bert_judge.report.rows import shared
 from bert_judge.report.sections.agreement import reliability_table
 from bert_judge.studies.evaluate import ChosenThreshold, Evaluation, JudgeEvaluation, SliceEvaluation, WithoutJudge
 from bert_judge.studies.slices import SMALL_CLASS, SMALL_ROWS

@@ -18,7 +18,7 @@ from bert_judge.errors import OutputError
 from bert_judge.measures import Estimate
 from bert_judge.records import Signature, __version__
 from bert_judge.report.document import Block, Document, shown
-from bert_judge.report.rows import BUDGET, Packed, pack
+from bert_judge.report.rows import row_columns, row_facts, text_chunks, text_limit
 from bert_judge.report.sections import Findings, Section, correct_rate
 from bert_judge.report.sections.agreement import agreement_section, pairs_section
 from bert_judge.report.sections.judges import judges_section, origin_section
@@ -29,6 +29,9 @@ from bert_judge.results.runs import Run
 from bert_judge.studies.labels import Labels
 from bert_judge.studies.table import VerdictTable, collect
 from bert_judge.wording import percent
+
+BUDGET = 55_000_000
+"""About how many characters of texts a page may have: some 20 MB once compressed."""
 
 SECTIONS: Sequence[Callable[[Findings], Section | None]] = (
     judges_section,
@@ -139,7 +142,7 @@ def write_report(
     report = make_report(table, title or ", ".join(dict.fromkeys(map(_input_name, runs[:3]))), notes)
     record = {"version": __version__, **report.record()}
     contents = {
-        path.name: _page(report, pack(table, budget)),
+        path.name: _page(report, table, budget),
         path.with_suffix(".md").name: [report.document().markdown()],
         path.with_suffix(".json").name: [json.dumps(record, indent=1) + "\n"],
     }
@@ -153,18 +156,21 @@ def _input_name(run: Run) -> str:
     return f"{path.parent.parent.name}, {path.parent.name}" if run.input.get("format") == "candidates" else path.name
 
 
-def _page(report: VerdictReport, packed: Packed) -> Iterator[str]:
+def _page(report: VerdictReport, table: VerdictTable, budget: int) -> Iterator[str]:
     """The page in pieces: what is seen first comes first, the chunks of texts last."""
     from jinja2 import Environment, FunctionLoader, StrictUndefined
     from markupsafe import Markup
 
     style = _file("report/report.css")
     script = _file("report/report.js")
-    facts = json.dumps(packed.facts, separators=(",", ":")).replace("<", "\\u003c")  # no text can end the script
+    limit = text_limit(table, budget)
+    facts = json.dumps(row_facts(table, limit), separators=(",", ":")).replace(
+        "<", "\\u003c"
+    )  # no text can end the script
     notes = [*report.notes]
-    if packed.limit is not None:
+    if limit is not None:
         notes.append(
-            f"To keep this page small, texts of over {packed.limit:,} characters are shown without their middle; "
+            f"To keep this page small, texts of over {limit:,} characters are shown without their middle; "
             "verdicts.jsonl has them whole."
         )
     loader = FunctionLoader(_file)
@@ -180,8 +186,8 @@ def _page(report: VerdictReport, packed: Packed) -> Iterator[str]:
         script=Markup(script),
         notes=notes,
         facts=Markup(facts),
-        columns=packed.columns,
-        chunks=packed.chunks(),
+        columns=row_columns(table, limit),
+        chunks=text_chunks(table, limit),
         version=__version__,
     )
 

@@ -58,7 +58,7 @@ async function answer(row) {
   return {
     row, id: own.id[at], candidate: own.candidate[at], marks: own.marks[at], more: own.more[at] || {},
     question: await field(row, "question"), references: await field(row, "references"),
-    verdicts: own.verdicts.map((judge) => judge[at] || {}),
+    verdicts: own.verdicts[at].map((says) => says || {}),
   };
 }
 
@@ -139,7 +139,7 @@ function sought() {
 function holds(row, words) {
   const own = ready[Math.floor(row / facts.chunk)], at = row % facts.chunk;
   const among = [own.candidate[at] ?? "", fieldNow(row, "question") ?? "", ...fieldNow(row, "references"), own.id[at] ?? ""];
-  for (const judge of own.verdicts) if (judge[at] && judge[at].explanation) among.push(judge[at].explanation);
+  for (const says of own.verdicts[at]) if (says && says.explanation) among.push(says.explanation);
   return words.every((word) => among.some((text) => word.test(text)));
 }
 
