@@ -7,7 +7,7 @@ from itertools import groupby
 
 from bert_judge.measures import Agreement, Estimate
 from bert_judge.measures.confusion import Confusion
-from bert_judge.measures.discrimination import RiskCoverage
+from bert_judge.measures.scores import RiskCoverage
 from bert_judge.report.document import Block, Chart, Content, Document, Example, Examples, Table
 from bert_judge.report.rows import shared
 from bert_judge.report.sections.agreement import reliability_table

@@ -9,7 +9,7 @@ from itertools import combinations
 
 from bert_judge.measures import Agreement, Confusion, Estimate, rate
 from bert_judge.measures.arrays import np
-from bert_judge.measures.calibration import Bin, reliability
+from bert_judge.measures.scores import Bin, reliability
 from bert_judge.report.document import Chart, Content, Panel, Table
 from bert_judge.report.sections import Findings, Section, chart, estimate_cell, x, y
 from bert_judge.studies.table import JudgeColumn, VerdictTable

@@ -10,8 +10,8 @@ from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
 from bert_judge.errors import InputError
 from bert_judge.measures import Confusion
-from bert_judge.measures import discrimination as thresholds
-from bert_judge.measures.calibration import reliability
+from bert_judge.measures import scores as thresholds
+from bert_judge.measures.scores import reliability
 
 ROWS = st.lists(st.tuples(st.integers(0, 6).map(lambda n: n / 6), st.integers(0, 1)), min_size=1, max_size=30)
 
