@@ -43,7 +43,6 @@ def test_examples_are_short_on_the_terminal_and_data_in_markdown():
     assert lines[4:] == ["  (8 more there)"]
     text = shown.markdown()
     assert text.count("\n    - candidate: `` `a`\\t<b> \\x1b[31mx") == 4 and "\n4. score 1\n" in text
-    assert Examples("In files alone", [example]).text() == ""
 
 
 def test_no_text_ends_the_code_that_it_stands_in():

@@ -52,10 +52,9 @@ class Difference:
         of_row, questions = factorise(range(len(one)) if clusters is None else clusters)
         sums, rows = np.bincount(of_row, two - one).astype(float), np.bincount(of_row).astype(float)
         labels = bool(np.isin(one, (0, 1)).all() and np.isin(two, (0, 1)).all())
-        if labels and _vary_little(sums / rows):
-            ends, method = _adjusted_interval(sums, rows), "Bonett and Price, as the differences vary little"
-        else:
-            ends, method = _bootstrap_interval(sums, rows, bootstrap or BootstrapSettings()), "paired bootstrap"
+        adjusted = labels and _vary_little(sums / rows)
+        method = "Bonett and Price, as the differences vary little" if adjusted else "paired bootstrap"
+        ends = _adjusted_interval(sums, rows) if adjusted else _bootstrap_interval(sums, rows, bootstrap)
         return cls(
             float(one.mean()),
             float(two.mean()),
@@ -117,7 +116,10 @@ def _vary_little(differences: Numbers) -> bool:
     return len(differences) - int(frequencies.max()) < FEW
 
 
-def _bootstrap_interval(sums: Numbers, rows: Numbers, bootstrap: BootstrapSettings) -> tuple[float, float] | None:
+def _bootstrap_interval(
+    sums: Numbers, rows: Numbers, bootstrap: BootstrapSettings | None
+) -> tuple[float, float] | None:
+    bootstrap = bootstrap or BootstrapSettings()
     return bootstrap_interval(
         lambda w: float((w @ sums) / (w @ rows)), len(sums), resamples=bootstrap.resamples, seed=bootstrap.seed
     )

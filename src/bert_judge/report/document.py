@@ -131,15 +131,12 @@ class Examples:
 
     title: str
     examples: Sequence[Example]
-    total: int = 0
-    most: int = 0
-    more: str = ""
-    macro: ClassVar[str] = "examples"
+    total: int
+    most: int
+    more: str
 
     def text(self) -> str:
         """As lines of a terminal."""
-        if not self.most:
-            return ""
         lines = [f"{self.title}:"]
         for example in self.examples[: self.most]:
             width = max(len(name) for name, _ in example.texts)

@@ -1,4 +1,4 @@
-"""An evaluation as a document: judges against human labels."""
+"""Judges against human labels as a document; and the accuracy of a run without the judge's error."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from itertools import groupby
 from bert_judge.measures import Agreement, Estimate
 from bert_judge.measures.confusion import Confusion
 from bert_judge.measures.scores import RiskCoverage
-from bert_judge.report.document import Block, Chart, Content, Document, Example, Examples, Table
+from bert_judge.records import Signature
+from bert_judge.report.document import Block, Chart, Content, Document, Example, Examples, Facts, Table
 from bert_judge.report.rows import shared
 from bert_judge.report.sections.agreement import reliability_table
+from bert_judge.studies.correct import Correction
 from bert_judge.studies.evaluate import ChosenThreshold, Evaluation, JudgeEvaluation, SliceEvaluation, WithoutJudge
 from bert_judge.studies.slices import SMALL_CLASS, SMALL_ROWS
 from bert_judge.studies.teacher import TeacherErrors
@@ -35,6 +37,7 @@ _IN_SLICES = ("accuracy", "balanced_accuracy", "f1", "kappa", "auroc", "ece")
 _IN_SLICES_OF_MANY = ("accuracy", "auroc")
 _COVERAGES, _RISKS = (0.5, 0.8, 0.9, 1.0), (0.01, 0.02, 0.05, 0.1)
 _ON_THE_TERMINAL = 3  # disagreements of a judge
+_BEST = "<- take this one"  # of the estimates of a correction
 _SMALL = f"* fewer than {SMALL_ROWS} rows, or than {SMALL_CLASS} correct or incorrect ones: these figures say little"
 
 
@@ -55,6 +58,25 @@ def evaluation_document(evaluation: Evaluation, title: str) -> Document:
     parts += [Chart("Reliability", table.of, data=table) for table in reliability]
     parts += [_disagreements(judge) for judge in judges if judge.worst]
     return Document(title, parts, evaluation.notes, [(judge.name, judge.signature) for judge in judges])
+
+
+def correction_document(correction: Correction, signature: Signature, confidence: float, of_a_file: bool) -> Document:
+    """Every estimate with its interval, and the labels behind it; `of_a_file`: a file of labels was given."""
+    estimates = [
+        ("labels only", correction.labels_only, _BEST if correction.complete else ""),
+        ("judge as it is", correction.judge, "its errors are not removed"),
+        ("PPI++", correction.corrected, "" if correction.complete else _BEST),
+    ]
+    body = [[name, interval(estimate), f"{100 * estimate.width:.1f}", remark] for name, estimate, remark in estimates]
+    level = f"{confidence:.0%}".replace("%", " %")
+    counts = correction.confusion
+    labels = [("labels", f"{counts.n:,} of {correction.rows:,} rows, {correction.drawn}")]
+    if of_a_file:
+        labels.append(("from", f"the file: {correction.of_file:,}, the run itself: {correction.of_run:,}"))
+    labels.append(("errors", f"{counts.false_positive} false positives, {counts.false_negative} false negatives"))
+    below = f"in brackets: {level} intervals, by question where questions have several answers; width: in points"
+    table = Table("", ["", "accuracy", "width", ""], body, below, left=(0, 3))
+    return Document("Corrected accuracy", [table, Facts(labels)], correction.notes, [("", signature)])
 
 
 def exact_test(single: bool) -> str:
