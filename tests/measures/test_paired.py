@@ -78,11 +78,11 @@ def test_the_interval_is_the_bootstrap_of_rows_and_near_scipys() -> None:
     first, second, clusters = drawn(80, 3, (0.5, 0.6), 5)
     apart = second - first
     expected = bootstrap_interval(lambda w: float(w @ apart / w.sum()), clusters, resamples=300, seed=2)
-    found = Difference.of(first, second, clusters, BootstrapSettings(resamples=300, seed=2))
-    assert found.estimate.interval == pytest.approx(expected)
-    assert found.estimate.value == pytest.approx(found.value)
-    assert (found.rows, found.questions, found.estimate.method) == (240, 80, "paired bootstrap")
-    assert found.only_second - found.only_first == apart.sum()
+    difference = Difference.of(first, second, clusters, BootstrapSettings(resamples=300, seed=2))
+    assert difference.estimate.interval == pytest.approx(expected)
+    assert difference.estimate.value == pytest.approx(difference.value)
+    assert (difference.rows, difference.questions, difference.estimate.method) == (240, 80, "paired bootstrap")
+    assert difference.only_second - difference.only_first == apart.sum()
     first, second, _ = drawn(400, 1, (0.5, 0.6), 5)
     theirs = stats.bootstrap(
         (first, second), lambda a, b, axis: (b - a).mean(axis), paired=True, method="percentile", rng=1
@@ -92,12 +92,12 @@ def test_the_interval_is_the_bootstrap_of_rows_and_near_scipys() -> None:
 
 def test_few_flips_have_the_interval_of_bonett_and_price() -> None:
     for one, two in [(0, 0), (1, 0), (0, FEW - 1), (4, 5)]:
-        found, rows = counted(one, two, 50), 50 + one + two
+        difference, rows = counted(one, two, 50), 50 + one + two
         mean = (two - one) / (rows + 2)
         half = stats.t.ppf(0.975, rows + 1) * math.sqrt(((one + two + 2) / (rows + 2) - mean**2) / (rows + 2))
-        assert found.estimate.interval == pytest.approx((mean - half, mean + half), rel=0.02)
-        assert found.estimate.low < found.value < found.estimate.high
-        assert found.estimate.method == "Bonett and Price, as the differences vary little"
+        assert difference.estimate.interval == pytest.approx((mean - half, mean + half), rel=0.02)
+        assert difference.estimate.low < difference.value < difference.estimate.high
+        assert difference.estimate.method == "Bonett and Price, as the differences vary little"
 
 
 def test_differences_that_hardly_vary_have_an_interval() -> None:

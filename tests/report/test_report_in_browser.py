@@ -462,26 +462,6 @@ def test_nothing_is_wider_than_the_screen(shown: Callable[..., Any], width: int)
     assert page.locator("#more-filters").evaluate("each => each.open") == (width >= 832)
 
 
-@pytest.mark.parametrize("width", [360, 1400])
-def test_a_table_that_goes_on_has_a_shadow_at_its_edge(shown: Callable[..., Any], width: int):
-    page = shown(width=width)
-    box = page.locator(".panel:has(h3:text('Agreement of judges')) .scroll")
-    wider = box.evaluate("each => each.scrollWidth > each.clientWidth")
-    assert wider == (width == 360)
-
-    def edge() -> bytes:
-        """The last points of the box, without the table's words and lines."""
-        place = box.bounding_box()
-        clip = {"x": place["x"] + place["width"] - 12, "y": place["y"], "width": 12, "height": place["height"]}
-        return bytes(page.screenshot(full_page=True, clip=clip))
-
-    box.locator("table").evaluate("each => { each.style.visibility = 'hidden' }")
-    page.evaluate("scrollTo(0, 0)")
-    begun = edge()
-    box.evaluate("each => { each.scrollLeft = each.scrollWidth }")
-    assert (edge() != begun) == wider
-
-
 def test_the_head_of_the_table_stays_in_sight_and_wide_screens_belong_to_the_texts(shown: Callable[..., Any]):
     page = shown()
     page.evaluate("scrollTo(0, part('table').tBodies[0].getBoundingClientRect().top + 500)")

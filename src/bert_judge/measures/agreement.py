@@ -152,13 +152,13 @@ def _drawn(
         for_auroc = max(_FEWEST_FOR_AUROC, min(bootstrap.resamples, _AUROC_WORK // max(1, len(of_row))))
         while some := list(islice(draws, max(1, _CHUNK // len(by_cluster[0])))):
             weights = np.asarray(some, float)
-            for own_sums, of_clusters in zip(sums, by_cluster, strict=True):
-                own_sums.append(weights @ of_clusters)
+            for judge_sums, of_clusters in zip(sums, by_cluster, strict=True):
+                judge_sums.append(weights @ of_clusters)
             for draw in weights[: max(0, for_auroc - len(areas[0]))]:
                 of_rows = draw[of_row]
-                for own_areas, ranking in zip(areas, rankings, strict=True):
-                    own_areas.append(ranking.auroc(of_rows))
-    return [np.vstack(own_sums) for own_sums in sums], areas
+                for judge_areas, ranking in zip(areas, rankings, strict=True):
+                    judge_areas.append(ranking.auroc(of_rows))
+    return [np.vstack(judge_sums) for judge_sums in sums], areas
 
 
 def _agreement(by_cluster: Numbers, draws: Numbers, probable: bool, auroc: Estimate | None) -> Agreement:

@@ -15,8 +15,6 @@ from bert_judge.wording import INTERVALS, SAID, interval, number, p_value, perce
 
 _MOST_PAIRS = 15
 _MOST_TURNED = 5
-MORE = "{:,} more"
-"""How many examples are left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +34,7 @@ def comparison_document(
     flips: int = 0,
     *,
     every_pair: bool = True,
-    more: str = MORE,
+    more: str = "",
 ) -> Document:
     """All tables, and `flips` of the answers on which two models, or judges (`apart`), differ.
 
