@@ -384,28 +384,6 @@ def test_columns_are_hidden_and_resized(shown: Callable[..., Any]):
     assert page.locator("#table tbody td[data-label=question]").count() == 0
 
 
-def test_a_search_says_what_it_could_not_read(shown: Callable[..., Any], tmp_path: Path):
-    samples = [Sample("a " * 2500 + "needle" + " z" * 2500, ("x",), "q?") for _ in range(20)] + [
-        Sample("needle", ("x",), "q?")
-    ]
-    verdicts = [Verdict(1.0, 1)] * 21
-    write_report([make_run(tmp_path / "out", samples, verdicts)], tmp_path / "r.html", budget=50_000)
-    page = shown(path=tmp_path / "r.html")
-    page.fill("#search", "needle")
-    page.wait_for_function("() => part('count').textContent === '1 of 21 answers'")
-    assert page.inner_text("#unsure").startswith("20 more answers have texts that are shown without their middle")
-    page.fill("#search", "")
-    page.wait_for_function("() => part('count').textContent === '21 answers'")
-    assert not page.is_visible("#unsure")
-    page.check("#f-short")
-    page.wait_for_function("() => part('count').textContent === '20 of 21 answers'")
-    page.select_option("#f-sort", label="BERTJudge starter: highest first")
-    with page.expect_download() as lines:
-        page.click("#save-jsonl")
-    lines.value.save_as(tmp_path / "a.jsonl")
-    assert json.loads((tmp_path / "a.jsonl").read_text().splitlines()[0])["shortened"] is True
-
-
 # The contrast of every text with what is behind it, where it is under 4.5 (3 for large text), as WCAG 2 AA counts it.
 _FAINT = """() => {
   const canvas = Object.assign(document.createElement('canvas'), { width: 1, height: 1 });

@@ -18,7 +18,7 @@ from bert_judge.errors import OutputError
 from bert_judge.measures import Estimate
 from bert_judge.records import Signature, __version__
 from bert_judge.report.document import Block, Document, shown
-from bert_judge.report.rows import row_columns, row_facts, text_chunks, text_limit
+from bert_judge.report.rows import fitting_part, row_columns, row_facts, text_chunks
 from bert_judge.report.sections import Findings, Section, correct_rate
 from bert_judge.report.sections.agreement import agreement_section, pairs_section
 from bert_judge.report.sections.judges import judges_section, origin_section
@@ -133,7 +133,8 @@ def write_report(
 ) -> VerdictReport:
     """Write the page to `path`, and beside it the figures as `.md` and `.json`; returns the report.
 
-    The page holds every row. If the texts have more than `budget` characters together, long ones lose their middle.
+    The page holds every row, unless the texts have more than `budget` characters together: then it holds those of some
+    questions, drawn at random, and only its figures are of all.
     `notes`, such as those of `left_out`, stand before the report's own. Raises InputError as `collect` does,
     OutputError where the files can't be written.
     """
@@ -163,15 +164,13 @@ def _page(report: VerdictReport, table: VerdictTable, budget: int) -> Iterator[s
 
     style = _file("report/report.css")
     script = _file("report/report.js")
-    limit = text_limit(table, budget)
-    facts = json.dumps(row_facts(table, limit), separators=(",", ":")).replace(
-        "<", "\\u003c"
-    )  # no text can end the script
+    rows = fitting_part(table, budget)
+    facts = json.dumps(row_facts(rows), separators=(",", ":")).replace("<", "\\u003c")  # no text can end the script
     notes = [*report.notes]
-    if limit is not None:
+    if len(rows.rows) < len(table.rows):
         notes.append(
-            f"To keep this page small, texts of over {limit:,} characters are shown without their middle; "
-            "verdicts.jsonl has them whole."
+            f"To keep this page small, it shows {len(rows.rows):,} of the {len(table.rows):,} answers, whole questions "
+            "at random; the figures are of all."
         )
     loader = FunctionLoader(_file)
     pages = Environment(autoescape=True, loader=loader, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
@@ -186,8 +185,8 @@ def _page(report: VerdictReport, table: VerdictTable, budget: int) -> Iterator[s
         script=Markup(script),
         notes=notes,
         facts=Markup(facts),
-        columns=row_columns(table, limit),
-        chunks=text_chunks(table, limit),
+        columns=row_columns(rows),
+        chunks=text_chunks(rows),
         version=__version__,
     )
 

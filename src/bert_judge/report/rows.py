@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from bert_judge.measures.arrays import np
 from bert_judge.reading import AGREEING, MatchMark, match
 from bert_judge.records import LEAST_EFFECT, Explanation, Occlusion, Row, uncollected
 from bert_judge.studies.pairing import judge_kinds
@@ -18,8 +19,6 @@ from bert_judge.wording import SAID, clipped, not_judged, number
 CHUNK = 512
 """Rows in a chunk of texts."""
 
-_LIMITS = (100_000, 50_000, 20_000, 10_000, 5_000, 3_000, 2_000, 1_500, 1_000, 700, 500, 300)
-_CUT = " […] "
 _DIGITS = 4
 _QUOTED = 60
 
@@ -87,25 +86,29 @@ def _quoted(text: str) -> str:
 # ------------------------------------------------------------------------------------------------- rows of the page
 
 
-def text_limit(table: VerdictTable, budget: int) -> int | None:
-    """The most characters of a text with which all texts together have about `budget`; None where no text is cut.
-
-    A question or reference that several rows have counts once.
+def fitting_part(table: VerdictTable, budget: int) -> VerdictTable:
+    """The part of a table whose texts have about `budget` characters: all of it, or the answers to some questions,
+    which are drawn at random.
     """
-    texts = [*{row.question or "" for row in table.rows}]
-    texts += [text for references in {row.references for row in table.rows} for text in references]
-    texts += [row.candidate or "" for row in table.rows]
-    for verdict in (row.verdict for judge in table.judges for row in judge.verdicts if row):
-        texts.append(verdict.explanation or "")
-        texts += [value for value in verdict.details.values() if isinstance(value, str)]
-    lengths = [len(text) for text in texts]
-    if sum(lengths) <= budget:
-        return None
-    fitting = (limit for limit in _LIMITS if sum(min(length, limit) for length in lengths) <= budget)
-    return next(fitting, _LIMITS[-1])
+    sizes = np.asarray([_characters(table, place) for place in range(len(table.rows))])
+    if sizes.sum() <= budget:
+        return table
+    turns = np.random.default_rng(0).permutation(int(table.clusters.max()) + 1)  # of the questions
+    drawn = np.argsort(turns[table.clusters], kind="stable")
+    count = max(1, int(np.searchsorted(np.cumsum(sizes[drawn]), budget, side="right")))
+    return table.part(sorted(drawn[:count].tolist()))
 
 
-def row_facts(table: VerdictTable, limit: int | None) -> dict[str, Any]:
+def _characters(table: VerdictTable, place: int) -> int:
+    """The characters of a row's texts, and of those that judges wrote on it."""
+    row, verdicts = table.rows[place], [judge.verdicts[place] for judge in table.judges]
+    texts = [row.question, row.candidate, *row.references]
+    for verdict in (row.verdict for row in verdicts if row):
+        texts += [verdict.explanation, *verdict.details.values()]
+    return sum(len(text) for text in texts if isinstance(text, str))
+
+
+def row_facts(table: VerdictTable) -> dict[str, Any]:
     """What the page needs first: how many rows, of which judges and kinds."""
     kinds = judge_kinds([judge.signature for judge in table.judges])
     return {
@@ -114,11 +117,10 @@ def row_facts(table: VerdictTable, limit: int | None) -> dict[str, Any]:
         "labels": table.labels is not None,
         "judges": [{"name": judge.name, "kind": kind} for judge, kind in zip(table.judges, kinds, strict=True)],
         "facets": [{"name": facet.name, "levels": facet.levels} for facet in table.facets],
-        "limit": limit,
     }
 
 
-def row_columns(table: VerdictTable, limit: int | None) -> str:
+def row_columns(table: VerdictTable) -> str:
     """The columns that filters read, as compressed base64; in texts a letter is a row."""
     clusters, judged = table.clusters.tolist(), [judge.verdicts for judge in table.judges]
     columns = {
@@ -131,19 +133,18 @@ def row_columns(table: VerdictTable, limit: int | None) -> str:
         "verdict": ["".join(map(_letter, rows)) for rows in judged],
         "why": [_flags(row and row.why for row in rows) for rows in judged],
         "out_of_scope": [_flags(row and row.verdict.out_of_scope for row in rows) for rows in judged],
-        "short": _flags(_is_shortened(table, place, limit) for place in range(len(table.rows))),
         "cut": [_flags(row and row.verdict.truncated for row in rows) for rows in judged],
     }
     return _squeezed(columns)
 
 
-def text_chunks(table: VerdictTable, limit: int | None) -> Iterator[str]:
-    """The texts of `CHUNK` rows each, as compressed base64; longer ones than `limit` lose their middle."""
+def text_chunks(table: VerdictTable) -> Iterator[str]:
+    """The texts of `CHUNK` rows each, as compressed base64."""
     seen: dict[Any, int] = {}
     for start in range(0, len(table.rows), CHUNK):
         with uncollected():
             places = range(start, min(start + CHUNK, len(table.rows)))
-            texts = [_texts(table, place, limit, seen) for place in places]
+            texts = [_texts(table, place, seen) for place in places]
             columns = {name: [row[name] for row in texts] for name in texts[0]}
         yield _squeezed(columns)
 
@@ -168,37 +169,19 @@ def _letter(row: Row | None) -> str:
     return "?" if row.score is None else "-"
 
 
-def _shortened(text: str, limit: int | None) -> str:
-    """A text of at most `limit` characters; a longer one loses its middle, as answers stand at the end."""
-    if limit is None or len(text) <= limit:
-        return text
-    kept = limit - len(_CUT)
-    return text[: kept // 2] + _CUT + text[len(text) - (kept - kept // 2) :]
-
-
-def _is_shortened(table: VerdictTable, place: int, limit: int | None) -> bool:
-    """Whether a text of a row that a search reads loses its middle."""
-    row, verdicts = table.rows[place], [judge.verdicts[place] for judge in table.judges]
-    explanations = [verdict.verdict.explanation or "" for verdict in verdicts if verdict]
-    texts = (row.question or "", row.candidate or "", *row.references, *explanations)
-    return limit is not None and any(len(text) > limit for text in texts)
-
-
-def _texts(table: VerdictTable, place: int, limit: int | None, seen: dict[Any, int]) -> dict[str, Any]:
+def _texts(table: VerdictTable, place: int, seen: dict[Any, int]) -> dict[str, Any]:
     """A row. Instead of a question or references that an earlier row has, it holds the number of that row."""
     row, verdicts = table.rows[place], [judge.verdicts[place] for judge in table.judges]
     facets = {facet.name for facet in table.facets}
-    candidate = None if row.candidate is None else _shortened(row.candidate, limit)
-    question = None if row.question is None else _shortened(row.question, limit)
-    references = [_shortened(text, limit) for text in row.references]
+    candidate, references = row.candidate, row.references
     texts = {
         "id": row.id,
-        "question": _once(("q", row.question), question, place, seen),
-        "references": _once(("r", *row.references), references, place, seen),
+        "question": _once(("q", row.question), row.question, place, seen),
+        "references": _once(("r", *references), references, place, seen),
         "candidate": candidate,
         "marks": 0,
         "more": {name: value for name, value in row.meta.items() if name not in facets} or 0,
-        "verdicts": [_verdict_texts(verdict, limit) for verdict in verdicts],
+        "verdicts": [*map(_verdict_texts, verdicts)],
     }
     if not candidate or not references:
         return texts
@@ -229,34 +212,31 @@ def _gaps(marks: Sequence[MatchMark]) -> list[int]:
     return numbers
 
 
-def _verdict_texts(row: Row | None, limit: int | None) -> Any:
+def _verdict_texts(row: Row | None) -> Any:
     """A judge's verdict besides score and label, without what is empty; 0 for nothing."""
     if row is None:
         return 0
     entries = {
-        "explanation": _shortened(row.verdict.explanation or "", limit),
+        "explanation": row.verdict.explanation or "",
         "matched": row.verdict.matched_reference,
         "truncated": row.verdict.truncated,
-        "details": {name: _brief(value, limit) for name, value in row.verdict.details.items()},
-        "why": _why(row.why, row.candidate, limit) if row.why and row.candidate else None,
+        "details": _rounded(row.verdict.details),
+        "why": _why(row.why, row.candidate) if row.why and row.candidate else None,
         "out_of_scope": row.verdict.out_of_scope,
         "left_out": not_judged(row.verdict.left_out),
     }
     return {name: value for name, value in entries.items() if value not in (None, "", {})} or 0
 
 
-def _why(why: Explanation, candidate: str, limit: int | None) -> Any:
+def _why(why: Explanation, candidate: str) -> Any:
     """The reason in words, and the candidate in pieces: parts that matter with their effects, other text with 0."""
-    parts = [[_shortened(text, limit), round(effect or 0.0, _DIGITS)] for text, effect in pieces(candidate, why)]
-    return [because(why), parts]
+    return [because(why), [[text, round(effect or 0.0, _DIGITS)] for text, effect in pieces(candidate, why)]]
 
 
-def _brief(value: Any, limit: int | None) -> Any:
-    """A detail with shortened texts and rounded numbers."""
-    if isinstance(value, str):
-        return _shortened(value, limit)
+def _rounded(value: Any) -> Any:
+    """A detail with rounded numbers."""
     if isinstance(value, float):
         return float(f"{value:.{_DIGITS + 1}g}")
     if isinstance(value, Mapping):
-        return {name: _brief(part, limit) for name, part in value.items()}
-    return [_brief(part, limit) for part in value] if isinstance(value, list) else value
+        return {name: _rounded(part) for name, part in value.items()}
+    return [*map(_rounded, value)] if isinstance(value, list) else value
