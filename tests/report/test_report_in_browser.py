@@ -440,16 +440,6 @@ def test_nothing_is_wider_than_the_screen(shown: Callable[..., Any], width: int)
     assert page.locator("#more-filters").evaluate("each => each.open") == (width >= 832)
 
 
-def test_the_head_of_the_table_stays_in_sight_and_wide_screens_belong_to_the_texts(shown: Callable[..., Any]):
-    page = shown()
-    page.evaluate("scrollTo(0, part('table').tBodies[0].getBoundingClientRect().top + 500)")
-    assert page.locator("#table th").first.bounding_box()["y"] == 0
-    assert page.locator("#table tbody tr").first.bounding_box()["y"] < 0
-    for width, least in ((1440, 400), (1920, 700)):
-        box = shown(width=width).locator("#table th", has_text="candidate").bounding_box()
-        assert box["width"] >= least
-
-
 def test_a_verdict_against_the_human_label_is_marked(fresh: Any, made: tuple[Path, VerdictTable]):
     rows, verdicts = made[1].rows[:25], made[1].judges[0].verdicts
     against = [
@@ -507,17 +497,6 @@ def test_a_screen_reader_has_names_for_everything(fresh: Any):
     assert fresh.locator("svg.chart:not([aria-label])").count() == 0
     levels = fresh.evaluate("[...document.querySelectorAll('h1, h2, h3')].map(each => Number(each.tagName[1]))")
     assert all(later <= earlier + 1 for earlier, later in pairwise(levels))
-
-
-def test_without_a_script_the_figures_are_there(browser: Any, made: tuple[Path, VerdictTable]):
-    context = browser.new_context(java_script_enabled=False)
-    page = context.new_page()
-    page.goto(made[0].as_uri())
-    assert page.is_visible("#figures .chart >> nth=0")
-    assert page.locator("noscript p").bounding_box()["height"] > 0
-    assert page.is_visible("text=bert-judge score 'my answers.jsonl'")
-    assert not page.is_visible("#filters")
-    context.close()
 
 
 @pytest.fixture(scope="module")

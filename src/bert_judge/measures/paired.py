@@ -11,7 +11,7 @@ from bert_judge.measures.arrays import ArrayLike, Names, Numbers, factorise, np
 from bert_judge.measures.estimates import BootstrapSettings, Estimate, bootstrap_interval
 
 FEW = 30
-"""With fewer questions of other differences than most have, the bootstrap is too narrow."""
+"""With fewer questions whose difference is not the most frequent one, such as 0, the bootstrap is too narrow."""
 
 LEVEL = 0.05
 
@@ -52,7 +52,8 @@ class Difference:
         of_row, questions = factorise(range(len(one)) if clusters is None else clusters)
         sums, rows = np.bincount(of_row, two - one).astype(float), np.bincount(of_row).astype(float)
         labels = bool(np.isin(one, (0, 1)).all() and np.isin(two, (0, 1)).all())
-        adjusted = labels and _vary_little(sums / rows)
+        _, frequencies = np.unique(sums / rows, return_counts=True)
+        adjusted = labels and questions - int(frequencies.max()) < FEW
         method = "Bonett and Price, as the differences vary little" if adjusted else "paired bootstrap"
         ends = _adjusted_interval(sums, rows) if adjusted else _bootstrap_interval(sums, rows, bootstrap)
         return cls(
@@ -108,12 +109,6 @@ def kendall_tau(first: ArrayLike, second: ArrayLike) -> RankCorrelation | None:
     if np.isnan(result.statistic):
         return None
     return RankCorrelation(float(result.statistic), float(result.pvalue), int(both.sum()))
-
-
-def _vary_little(differences: Numbers) -> bool:
-    """Whether few are other than the most frequent one, such as 0 where hardly any label differs."""
-    _, frequencies = np.unique(differences, return_counts=True)
-    return len(differences) - int(frequencies.max()) < FEW
 
 
 def _bootstrap_interval(

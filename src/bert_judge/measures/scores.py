@@ -223,6 +223,10 @@ class RiskCoverage:
         """The largest coverage with at most this risk; 0.0 where there is none."""
         return max((kept for kept, errors in zip(self.coverage, self.risk, strict=True) if errors <= risk), default=0.0)
 
+    def risk_at(self, coverage: float) -> float:
+        """The risk of the first point from this coverage on."""
+        return next(errors for kept, errors in zip(self.coverage, self.risk, strict=True) if kept >= coverage)
+
     def thinned(self, points: int = 200) -> RiskCoverage:
         """The curve at no more than so many points, for a figure or a file; its area stays."""
         kept = np.unique(np.linspace(0, len(self.risk) - 1, points).round().astype(int)).tolist()

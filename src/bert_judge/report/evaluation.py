@@ -7,7 +7,6 @@ from itertools import groupby
 
 from bert_judge.measures import Agreement, Estimate
 from bert_judge.measures.confusion import Confusion
-from bert_judge.measures.scores import RiskCoverage
 from bert_judge.records import Signature
 from bert_judge.report.document import Block, Chart, Content, Document, Example, Examples, Facts, Table
 from bert_judge.report.rows import shared
@@ -145,7 +144,10 @@ def _risk(judges: Sequence[JudgeEvaluation]) -> Table:
     """The error rates of the rows on which a judge is most confident."""
     curves = [judge.curve for judge in judges]
     body: list[list[Content]] = [
-        [f"errors in the most confident {part:.0%}", *(percent(_risk_at(curve, part)) for curve in curves)]
+        [
+            f"errors in the most confident {part:.0%}",
+            *(percent(curve.risk_at(part) if curve else None) for curve in curves),
+        ]
         for part in _COVERAGES
     ]
     body += [
@@ -154,12 +156,6 @@ def _risk(judges: Sequence[JudgeEvaluation]) -> Table:
     ]
     body.append(["area under the curve", *(number(curve.area if curve else None) for curve in curves)])
     return Table("Risk and coverage", ["of the decided rows", *(judge.name for judge in judges)], body)
-
-
-def _risk_at(curve: RiskCoverage | None, coverage: float) -> float | None:
-    if curve is None:
-        return None
-    return next(risk for covered, risk in zip(curve.coverage, curve.risk, strict=True) if covered >= coverage)
 
 
 def _slices(kind: str, parts: Sequence[SliceEvaluation], names: Sequence[str]) -> Table:

@@ -74,13 +74,10 @@ def _effect(part: Occlusion) -> float:
 
 def _speaks(why: Explanation, part: Occlusion, side: str) -> str:
     score = number((why.score or 0.0) - _effect(part))
-    return f"“{_quoted(part.text)}” speaks most {side} the candidate: without it the score is {score}."
-
-
-def _quoted(text: str) -> str:
-    """The beginning of a text, on one line, up to a space where there is one."""
-    line = clipped(text, sys.maxsize)
-    return line if len(line) <= _QUOTED else f"{line[:_QUOTED].rpartition(' ')[0] or line[:_QUOTED]} …"
+    words = clipped(part.text, sys.maxsize)  # on one line; the beginning, up to a space where there is one
+    if len(words) > _QUOTED:
+        words = f"{words[:_QUOTED].rpartition(' ')[0] or words[:_QUOTED]} …"
+    return f"“{words}” speaks most {side} the candidate: without it the score is {score}."
 
 
 # ------------------------------------------------------------------------------------------------- rows of the page
