@@ -92,7 +92,7 @@ class _LabelsAndScores(Protocol):
     def probable(self) -> bool: ...
 
 
-class _Labels(NamedTuple):
+class _LabelsAlone(NamedTuple):
     """Labels without scores."""
 
     labels: Integers
@@ -122,7 +122,7 @@ def agreements(
 
 def kappa_of_judges(first: Integers, second: Integers, clusters: Names, bootstrap: BootstrapSettings) -> Estimate:
     """Cohen's kappa of two judges' labels, 0 or 1, of the same rows, with a bootstrap interval by cluster."""
-    labels = _Labels(second, np.full(len(second), np.nan))
+    labels = _LabelsAlone(second, np.full(len(second), np.nan))
     return agreements(first, [labels], clusters, bootstrap)[0].kappa
 
 

@@ -31,11 +31,6 @@ class Bin:
         """How many there are."""
         return self.right.n
 
-    @property
-    def error(self) -> float:
-        """How far the mean score is from the rate of correct rows."""
-        return abs(self.mean_score - (self.right.value or 0.0))
-
 
 def brier(scores: ArrayLike, golds: ArrayLike) -> float:
     """The mean squared distance of the scores from the gold labels, in [0, 1], 0 is best (Brier, 1950).
@@ -52,7 +47,8 @@ def expected_calibration_error(scores: ArrayLike, golds: ArrayLike, bins: int = 
     It is the mean over the bins of `reliability`, weighted by their rows. Raises InputError as `reliability` does.
     """
     filled = reliability(scores, golds, bins)
-    return sum(part.rows * part.error for part in filled) / sum(part.rows for part in filled)
+    distances = [part.rows * abs(part.mean_score - (part.right.value or 0.0)) for part in filled]
+    return sum(distances) / sum(part.rows for part in filled)
 
 
 def reliability(scores: ArrayLike, golds: ArrayLike, bins: int = 10, clusters: Names | None = None) -> list[Bin]:

@@ -155,7 +155,7 @@ class Examples:
 
 
 @dataclass(frozen=True, slots=True)
-class Panel:
+class PagePanel:
     """A panel of the page, which `macro` renders from `data`; text and Markdown have it as `plain`."""
 
     macro: str
@@ -171,7 +171,7 @@ class Panel:
         return self.plain.markdown()
 
 
-Block = str | Table | Chart | Facts | Examples | Panel
+Block = str | Table | Chart | Facts | Examples | PagePanel
 """A part of a document: a paragraph, or what `macro`, one of `report/parts.html`, renders as HTML."""
 
 

@@ -10,7 +10,7 @@ from itertools import combinations
 from bert_judge.measures import Agreement, Confusion, Estimate, rate
 from bert_judge.measures.arrays import np
 from bert_judge.measures.scores import Bin, reliability
-from bert_judge.report.document import Chart, Content, Panel, Table
+from bert_judge.report.document import Chart, Content, PagePanel, Table
 from bert_judge.report.sections import Findings, Section, chart, estimate_cell, x, y
 from bert_judge.studies.table import JudgeColumn, VerdictTable
 from bert_judge.wording import interval, number, percent
@@ -44,7 +44,7 @@ def agreement_section(findings: Findings) -> Section | None:
         if (agreement := findings.agreements.get(judge.name))
     ]
     diagrams = [_diagram(judge) for judge in judges if judge.bins]
-    labels = [Panel("confusion", judge, _labels_table(judge)) for judge in judges]
+    labels = [PagePanel("confusion", judge, _labels_table(judge)) for judge in judges]
     return Section("agreement", judges, [*diagrams, *labels]) if judges else None
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from bert_judge.measures import Agreement, Estimate
 from bert_judge.measures.arrays import np
 from bert_judge.records import Row, Signature
-from bert_judge.report.document import Facts, Panel, Table
+from bert_judge.report.document import Facts, PagePanel, Table
 from bert_judge.report.sections import Findings, Section, correct_rate
 from bert_judge.results import BAD_ROWS
 from bert_judge.results.runs import Run
@@ -98,7 +98,7 @@ def judges_section(findings: Findings) -> Section:
     kinds = judge_kinds([judge.signature for judge in table.judges])
     judges = [_figures(judge, kind, table) for judge, kind in zip(table.judges, kinds, strict=True)]
     facts = [_facts(judge, findings.agreements.get(judge.name)) for judge in judges]
-    cards = Panel("cards", [*map(_card, judges, facts)], _table(judges, facts))
+    cards = PagePanel("cards", [*map(_card, judges, facts)], _table(judges, facts))
     return Section("judges", judges, [cards], "overview")
 
 
@@ -111,7 +111,7 @@ def origin_section(findings: Findings) -> Section:
     for origin in origins:
         commands = [("command", command) for command in origin.commands]
         facts = Facts([*commands, *origin.facts], f"How {origin.judge} was made")
-        panels.append(Panel("origin", origin, facts))
+        panels.append(PagePanel("origin", origin, facts))
     return Section("origin", origins, panels, "origin")
 
 
