@@ -1,4 +1,4 @@
-"""`bert-judge evaluate` as its user meets it: files and saved results in, tables, data and a figure out."""
+"""`bert-judge evaluate` as its user meets it: files and saved results in, tables and data out."""
 
 from __future__ import annotations
 
@@ -38,18 +38,15 @@ def found(folder: str = "bert-judge-evaluation") -> dict:
 
 
 def test_judges_side_by_side(run):
-    printed = run(EXAMPLES, "--judge", "starter,containment,token_f1", "--resamples", "100", "--output_dir", "out")
+    printed = run(EXAMPLES, "--judge", "starter,containment,token_f1", *QUICK[2:], "--output_dir", "out")
     record = found("out")
     assert [judge["name"] for judge in record["judges"]] == ["starter", "containment", "token_f1"]
     assert record["rows"] == sum("label" in row for row in ROWS)
     accuracy = record["judges"][0]["agreement"]["accuracy"]
     assert accuracy["low"] < accuracy["value"] < accuracy["high"]
     assert f"{accuracy['value']:.1%}" in printed and "against starter" in printed and "By length" in printed
-    assert {path.name for path in Path("out").iterdir()} == {
-        "answers",
-        "evaluation.json",
-        "evaluation.md",
-    }
+    files = {"answers", "evaluation.json", "evaluation.md"}
+    assert {path.name for path in Path("out").iterdir()} == files
     page = Path("out/evaluation.md").read_text(encoding="utf-8")
     assert "## Where starter disagrees" in page
 
