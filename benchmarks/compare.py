@@ -18,8 +18,8 @@ from itertools import product
 import numpy as np
 from scipy.stats import norm
 
-from bert_judge.measures.estimates import bootstrap_interval
-from bert_judge.measures.paired import PairedSums, mcnemar
+from bert_judge.measures.estimates import BootstrapSettings, bootstrap_interval
+from bert_judge.measures.paired import Difference
 
 SPREAD = 1.5  # of how hard the questions are, in standard deviations of the answers to one
 RESAMPLES = 500
@@ -42,21 +42,17 @@ def simulate(questions: int, answers: int, rates: tuple[float, float], draws: in
     truth, rows = rates[1] - rates[0], []
     for seed in range(draws):
         first, second, clusters = drawn(questions, answers, rates, seed)
-        data = PairedSums.of(first, second, clusters)
-        low, high = data.interval(resamples=RESAMPLES, seed=seed) or (math.nan, math.nan)
-        plain = (low, high)
-        if data.varies_little:
-            plain = bootstrap_interval(lambda w, d=data: w @ d.sums / (w @ d.rows), data.clusters, 0.95, RESAMPLES) or (
-                math.nan,
-                math.nan,
-            )
+        data = Difference.of(first, second, clusters, BootstrapSettings(resamples=RESAMPLES, seed=seed))
+        low, high = data.estimate.interval or (math.nan, math.nan)
+        plain = bootstrap_interval(lambda w, d=second - first: w @ d / w.sum(), clusters, 0.95, RESAMPLES, seed)
+        plain = plain or (math.nan, math.nan)
         rows.append(
             [
                 low <= truth <= high,
                 high - low,
                 plain[0] <= truth <= plain[1],
-                data.p_value() < 0.05,
-                mcnemar(int((first > second).sum()), int((second > first).sum())) < 0.05,
+                data.p_value < 0.05,
+                Difference.of(first, second).p_value < 0.05,
             ]
         )
     return (100 * np.mean(np.array(rows, float), axis=0)).tolist()

@@ -34,7 +34,7 @@ from bert_judge import BERTJudge, Sample
 from bert_judge.encoder.models import STARTER, STARTER_FOLDER, find_model, load_tokenizer, max_input_tokens, read_config
 from bert_judge.judges import BERTScore, Judge
 from bert_judge.measures import bootstrap_interval, expected_calibration_error
-from bert_judge.measures.discrimination import Ranking, most_accurate
+from bert_judge.measures.scores import Ranking, most_accurate
 from bert_judge.metrics import choice, containment, exact_match, rouge_l, token_f1
 from bert_judge.reading import JudgeConfig, PromptEncoder
 from bert_judge.studies.audit import Audit, assess_trials

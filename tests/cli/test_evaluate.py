@@ -1,4 +1,4 @@
-"""`bert-judge evaluate` as its user meets it: files and saved results in, tables, data and a figure out."""
+"""`bert-judge evaluate` as its user meets it: files and saved results in, tables and data out."""
 
 from __future__ import annotations
 

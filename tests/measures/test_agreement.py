@@ -77,16 +77,6 @@ def test_judges_have_the_same_draws_together_and_alone() -> None:
     assert together == [agreements(golds, [judge], questions, settings)[0] for judge in (first, second)]
 
 
-def test_rows_of_one_question_make_an_interval_wider() -> None:
-    golds, judge, _ = drawn(40)
-    six = Judge(np.repeat(judge.labels, 6), np.repeat(judge.scores, 6))
-    widths = [
-        agreements(np.repeat(golds, 6), [six], questions)[0].accuracy.width
-        for questions in (range(240), [row // 6 for row in range(240)])
-    ]
-    assert widths[1] > 1.8 * widths[0]
-
-
 def test_a_judge_that_decides_nothing() -> None:
     golds, judge, questions = drawn(30)
     mute = replace(judge, labels=np.full(30, -1), scores=np.full(30, np.nan), probable=False)

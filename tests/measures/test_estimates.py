@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -15,6 +16,19 @@ from bert_judge.measures import BootstrapSettings, Estimate, rate, rate_interval
 from bert_judge.measures.estimates import WILSON, _student, mean
 
 counts = st.lists(st.integers(1, 30).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))), min_size=1)
+
+
+def test_wilsons_interval_is_scipys_and_its_edges() -> None:
+    for confidence in [0.5, 0.9, 0.95, 0.999]:
+        for successes, n in [(0, 1), (1, 1), (0, 20), (20, 20), (7, 20), (999, 1000), (1, 100_000)]:
+            theirs = stats.binomtest(successes, n).proportion_ci(confidence, method="wilson")
+            expected = pytest.approx((theirs.low, theirs.high), rel=1e-9, abs=1e-12)
+            assert wilson_interval(successes, n, confidence) == expected
+    assert wilson_interval(0, 0) == (0.0, 1.0)
+    assert (wilson_interval(0, 9)[0], wilson_interval(9, 9)[1]) == (0.0, 1.0)
+    for arguments in [(-1, 5), (6, 5), (0, -1), *((1, 2, confidence) for confidence in (0.0, 1.0, 95, math.nan))]:
+        with pytest.raises(InputError):
+            wilson_interval(*arguments)
 
 
 def test_one_answer_a_question_and_copies_of_it_have_wilsons_interval() -> None:

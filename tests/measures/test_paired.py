@@ -9,20 +9,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
-from statsmodels.stats.contingency_tables import mcnemar as their_mcnemar
+from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
 
-from bert_judge.errors import InputError
-from bert_judge.measures.estimates import bootstrap_interval
-from bert_judge.measures.paired import FEW, Difference, PairedSums, holm, mcnemar
+from bert_judge.measures.estimates import BootstrapSettings, bootstrap_interval
+from bert_judge.measures.paired import FEW, Difference, holm, kendall_tau
 
+QUICK = BootstrapSettings(resamples=100)
 labels = st.lists(st.tuples(st.integers(0, 1), st.integers(0, 1)), min_size=1, max_size=60)
 
 
-def counted(only_first: int, only_second: int, same: int) -> PairedSums:
+def counted(only_first: int, only_second: int, same: int) -> Difference:
     first = [1] * only_first + [0] * only_second + [1] * same
     second = [0] * only_first + [1] * only_second + [1] * same
-    return PairedSums.of(first, second)
+    return Difference.of(first, second)
 
 
 def drawn(questions: int, answers: int, rates: tuple[float, float], seed: int, spread: float = 1.5) -> tuple:
@@ -37,37 +37,35 @@ def drawn(questions: int, answers: int, rates: tuple[float, float], seed: int, s
     return first.ravel().astype(int), second.ravel().astype(int), clusters.tolist()
 
 
-def test_mcnemar_is_statsmodels_and_the_sign_flip_of_single_rows() -> None:
+def test_mcnemars_test_is_the_sign_flip_of_single_rows() -> None:
     for one, two in [(0, 0), (1, 0), (0, 9), (12, 20), (20, 12), (50, 50), (300, 240)]:
-        theirs = their_mcnemar([[7, one], [two, 9]], exact=True).pvalue if one + two else 1.0
-        assert mcnemar(one, two) == pytest.approx(theirs, rel=1e-9)
-        assert counted(one, two, 7).p_value() == pytest.approx(theirs, rel=1e-9)
+        theirs = mcnemar([[7, one], [two, 9]], exact=True).pvalue if one + two else 1.0
+        assert counted(one, two, 7).p_value == pytest.approx(theirs, rel=1e-9)
 
 
 def test_the_sign_flip_of_questions_is_the_permutation_test_of_scipy() -> None:
     for seed in range(4):
         first, second, clusters = drawn(12, 4, (0.5, 0.7), seed)
-        sums = PairedSums.of(first, second, clusters).sums
+        sums = np.bincount(clusters, second - first)
         theirs = stats.permutation_test((sums,), np.sum, permutation_type="samples", n_resamples=2**13)
-        assert PairedSums.of(first, second, clusters).p_value() == pytest.approx(theirs.pvalue, abs=1e-9)
+        assert Difference.of(first, second, clusters, QUICK).p_value == pytest.approx(theirs.pvalue, abs=1e-9)
 
 
 def test_repeated_answers_are_no_further_evidence() -> None:
     first, second = [1, 1, 1, 0, 1, 1, 1, 0], [0, 0, 0, 0, 1, 1, 0, 1]
-    once = PairedSums.of(first, second)
-    often = PairedSums.of(first * 5, second * 5, list(range(8)) * 5)
-    assert often.p_value() == pytest.approx(once.p_value())
-    assert often.standard_error == pytest.approx(once.standard_error)
-    assert mcnemar(20, 5) < 0.01 < once.p_value()
+    once = Difference.of(first, second)
+    often = Difference.of(first * 5, second * 5, list(range(8)) * 5)
+    assert often.p_value == pytest.approx(once.p_value)
+    assert often.estimate.interval == pytest.approx(once.estimate.interval)
+    assert Difference.of(first * 5, second * 5).p_value < 0.01 < once.p_value
 
 
 def test_scores_have_the_paired_t_test() -> None:
     chance = np.random.default_rng(1)
     first, second = chance.random(40), chance.random(40) + 0.1
-    data = PairedSums.of(first, second)
-    assert data.p_value() == pytest.approx(stats.ttest_rel(second, first).pvalue, rel=1e-9)
-    assert data.standard_error == pytest.approx(stats.sem(second - first))
-    assert data.mean == pytest.approx((second - first).mean())
+    data = Difference.of(first, second, None, QUICK)
+    assert data.p_value == pytest.approx(stats.ttest_rel(second, first).pvalue, rel=1e-9)
+    assert data.value == pytest.approx((second - first).mean())
 
 
 def test_holm_is_statsmodels() -> None:
@@ -78,44 +76,46 @@ def test_holm_is_statsmodels() -> None:
 
 def test_the_interval_is_the_bootstrap_of_rows_and_near_scipys() -> None:
     first, second, clusters = drawn(80, 3, (0.5, 0.6), 5)
-    difference = second - first
-    expected = bootstrap_interval(lambda w: float(w @ difference / w.sum()), clusters, resamples=300, seed=2)
-    assert PairedSums.of(first, second, clusters).interval(resamples=300, seed=2) == pytest.approx(expected)
+    apart = second - first
+    expected = bootstrap_interval(lambda w: float(w @ apart / w.sum()), clusters, resamples=300, seed=2)
+    difference = Difference.of(first, second, clusters, BootstrapSettings(resamples=300, seed=2))
+    assert difference.estimate.interval == pytest.approx(expected)
+    assert difference.estimate.value == pytest.approx(difference.value)
+    assert (difference.rows, difference.questions, difference.estimate.method) == (240, 80, "paired bootstrap")
+    assert difference.only_second - difference.only_first == apart.sum()
     first, second, _ = drawn(400, 1, (0.5, 0.6), 5)
     theirs = stats.bootstrap(
         (first, second), lambda a, b, axis: (b - a).mean(axis), paired=True, method="percentile", rng=1
     ).confidence_interval
-    assert PairedSums.of(first, second).interval() == pytest.approx((theirs.low, theirs.high), abs=0.006)
+    assert Difference.of(first, second).estimate.interval == pytest.approx((theirs.low, theirs.high), abs=0.006)
 
 
 def test_few_flips_have_the_interval_of_bonett_and_price() -> None:
     for one, two in [(0, 0), (1, 0), (0, FEW - 1), (4, 5)]:
-        data, rows = counted(one, two, 50), 50 + one + two
+        difference, rows = counted(one, two, 50), 50 + one + two
         mean = (two - one) / (rows + 2)
         half = stats.t.ppf(0.975, rows + 1) * math.sqrt(((one + two + 2) / (rows + 2) - mean**2) / (rows + 2))
-        low, high = data.interval() or (0, 0)
-        assert data.varies_little
-        assert (low, high) == pytest.approx((mean - half, mean + half), rel=0.02)
-        assert low < data.mean < high
+        assert difference.estimate.interval == pytest.approx((mean - half, mean + half), rel=0.02)
+        assert difference.estimate.low < difference.value < difference.estimate.high
+        assert difference.estimate.method == "Bonett and Price, as the differences vary little"
 
 
 def test_differences_that_hardly_vary_have_an_interval() -> None:
     """The bootstrap of 40 rows that all changed is [-1, -1]; with repeated questions, each of them counts once."""
     for clusters in (40, 400):
-        all_fell = PairedSums.of([1] * clusters, [0] * clusters)
-        low, high = all_fell.interval() or (0, 0)
+        low, high = Difference.of([1] * clusters, [0] * clusters).estimate.interval
         assert low == -1 and -1 + 1 / clusters < high < -1 + 8 / clusters
-        turned = PairedSums.of([0] * clusters, [1] * clusters).interval()
+        turned = Difference.of([0] * clusters, [1] * clusters).estimate.interval
         assert turned == pytest.approx((-high, -low))
-    for most in (-1, 0, 1):
+    for first, second in [(1, 0), (0, 0), (0, 1)]:
         once, often = (
-            PairedSums.of(*([first] * 40 * times for first in pair), [i % 40 for i in range(40 * times)]).interval()
-            for times, pair in ((1, (max(0, -most), max(0, most))), (20, (max(0, -most), max(0, most))))
+            Difference.of([first] * 40 * times, [second] * 40 * times, [i % 40 for i in range(40 * times)]).estimate
+            for times in (1, 20)
         )
-        assert once == pytest.approx(often)
-        assert once is not None and once[1] - once[0] > 0.05
-    low, high = counted(39, 0, 1).interval() or (0, 0)
-    assert low == -1 and high > -0.9
+        assert once.interval == pytest.approx(often.interval)
+        assert once.width > 0.05
+    estimate = counted(39, 0, 1).estimate
+    assert estimate.low == -1 and estimate.high > -0.9
 
 
 @pytest.mark.parametrize("case", ["even", "apart", "repeated", "few", "ten"])
@@ -128,15 +128,14 @@ def test_intervals_cover_and_tests_keep_their_level(case: str) -> None:
         "repeated": (60, 4, (0.6, 0.72)),
         "few": (60, 1, (0.93, 0.96)),
     }[case]
-    truth, covered, found = rates[1] - rates[0], 0, 0
+    truth, covered, significant = rates[1] - rates[0], 0, 0
     for seed in range(200):
-        data = PairedSums.of(*drawn(questions, answers, rates, seed))
-        low, high = data.interval(resamples=200) or (1, -1)
-        covered += low <= truth <= high
-        found += data.p_value() < 0.05
+        data = Difference.of(*drawn(questions, answers, rates, seed), BootstrapSettings(resamples=200))
+        covered += data.estimate.low <= truth <= data.estimate.high
+        significant += data.p_value < 0.05
     assert covered >= 0.91 * 200
     if case == "even":
-        assert found <= 0.08 * 200
+        assert significant <= 0.08 * 200
 
 
 @settings(deadline=None)
@@ -144,33 +143,30 @@ def test_intervals_cover_and_tests_keep_their_level(case: str) -> None:
 def test_what_holds_for_any_labels(pairs: list[tuple[int, int]], clusters: int) -> None:
     first, second = zip(*pairs, strict=True)
     names = [place % clusters for place in range(len(pairs))]
-    data, turned = PairedSums.of(first, second, names), PairedSums.of(second, first, names)
-    low, high = data.interval(resamples=100) or (0, 0)
+    data, turned = Difference.of(first, second, names, QUICK), Difference.of(second, first, names, QUICK)
+    low, high = data.estimate.interval
     assert -1 <= low <= high <= 1
-    assert data.mean == pytest.approx(-turned.mean)
-    assert data.p_value() == pytest.approx(turned.p_value())
-    assert 0 < data.p_value() <= 1
+    assert data.value == pytest.approx(-turned.value)
+    assert 0 < data.p_value <= 1 and data.p_value == pytest.approx(turned.p_value)
 
 
-def test_a_difference_is_that_of_the_sums() -> None:
-    first, second, clusters = drawn(80, 3, (0.5, 0.6), 5)
-    paired, difference = PairedSums.of(first, second, clusters), Difference.of(first, second, clusters)
-    assert difference.estimate.interval == paired.interval()
-    assert (difference.estimate.value, difference.p_value) == (paired.mean, paired.p_value())
-    assert difference.value == pytest.approx(paired.mean)
-    assert (difference.rows, difference.questions, difference.estimate.method) == (240, 80, "paired bootstrap")
-    assert difference.only_second - difference.only_first == round(240 * paired.mean)
+def test_what_one_question_or_no_variance_says() -> None:
     few = Difference.of([1, 1, 0], [1, 0, 0])
     assert (few.first_mean, few.second_mean, few.only_first, few.only_second) == (2 / 3, 1 / 3, 1, 0)
-    assert few.estimate.method == "Bonett and Price, as the differences vary little"
-
-
-def test_what_one_question_or_no_variance_says_and_what_is_refused() -> None:
-    scores = PairedSums.of([0.2, 0.3], [0.4, 0.6], ["q", "q"])
-    assert (scores.interval(), scores.p_value()) == (None, 1.0)
-    assert PairedSums.of([0, 0], [1, 1], ["q", "q"]).p_value() == 1.0
-    for only_first in (1, 50):
-        with pytest.raises(InputError, match="confidence is 95"):
-            counted(only_first, 1, 1).interval(95)
+    scores = Difference.of([0.2, 0.3], [0.4, 0.6], ["q", "q"])
+    assert (scores.estimate.interval, scores.p_value) == (None, 1.0)
+    assert Difference.of([0, 0], [1, 1], ["q", "q"]).p_value == 1.0
     for shift in (0.0, 0.25):
-        assert PairedSums.of([0.5] * 50, [0.5 + shift] * 50).interval() is None
+        assert Difference.of([0.5] * 50, [0.5 + shift] * 50).estimate.interval is None
+
+
+def test_tau_is_scipys_over_what_both_rated() -> None:
+    chance = np.random.default_rng(0)
+    first = chance.integers(0, 9, 50).astype(float)
+    second = first + chance.integers(-4, 5, 50)
+    theirs = stats.kendalltau(first[3:], second[3:])
+    second[:3] = math.nan
+    assert kendall_tau(first, second) == pytest.approx((theirs.statistic, theirs.pvalue, 47))
+    assert kendall_tau([1, 2, 3], [3, 2, 1]) == pytest.approx((-1.0, 1 / 3, 3))
+    for first, second in [([], []), ([1], [2]), ([1, 1, 1], [1, 2, 3]), ([1, math.nan, 2], [1, 2, math.nan])]:
+        assert kendall_tau(first, second) is None

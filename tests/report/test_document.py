@@ -24,11 +24,11 @@ def test_a_table_is_aligned_on_the_terminal_and_escaped_in_markdown():
 
 def test_a_document_in_both_forms():
     judge = Signature.make("Judge", model="m", threshold=0.5)
-    document = Document("All *of* it", ["Two rows.", TABLE, Chart("curve", file="c.svg")], ["a <note>"], [("j", judge)])
+    document = Document("All *of* it", ["Two rows.", TABLE], ["a <note>"], [("j", judge)])
     assert document.text() == f"Two rows.\n\n{TABLE.text()}\n\njudge  j: Judge m\n\nnote: a <note>"
     assert document.markdown() == (
         "# All \\*of\\* it\n\n- a \\<note\\>\n\nTwo rows.\n\n"
-        f"{TABLE.markdown()}\n\n![curve](c.svg)\n\n## Signatures\n\n- j: `Judge|model:m|threshold:0.5`\n"
+        f"{TABLE.markdown()}\n\n## Signatures\n\n- j: `Judge|model:m|threshold:0.5`\n"
     )
     assert Document("", [Chart("", data=TABLE)]).markdown() == f"# \n\n{TABLE.markdown()}\n"
     assert Document("", [Facts([("a", "1"), ("long", "2")], "Facts")]).text() == "Facts\na     1\nlong  2"
@@ -43,7 +43,6 @@ def test_examples_are_short_on_the_terminal_and_data_in_markdown():
     assert lines[4:] == ["  (8 more there)"]
     text = shown.markdown()
     assert text.count("\n    - candidate: `` `a`\\t<b> \\x1b[31mx") == 4 and "\n4. score 1\n" in text
-    assert Examples("In files alone", [example]).text() == ""
 
 
 def test_no_text_ends_the_code_that_it_stands_in():

@@ -384,28 +384,6 @@ def test_columns_are_hidden_and_resized(shown: Callable[..., Any]):
     assert page.locator("#table tbody td[data-label=question]").count() == 0
 
 
-def test_a_search_says_what_it_could_not_read(shown: Callable[..., Any], tmp_path: Path):
-    samples = [Sample("a " * 2500 + "needle" + " z" * 2500, ("x",), "q?") for _ in range(20)] + [
-        Sample("needle", ("x",), "q?")
-    ]
-    verdicts = [Verdict(1.0, 1)] * 21
-    write_report([make_run(tmp_path / "out", samples, verdicts)], tmp_path / "r.html", budget=50_000)
-    page = shown(path=tmp_path / "r.html")
-    page.fill("#search", "needle")
-    page.wait_for_function("() => part('count').textContent === '1 of 21 answers'")
-    assert page.inner_text("#unsure").startswith("20 more answers have texts that are shown without their middle")
-    page.fill("#search", "")
-    page.wait_for_function("() => part('count').textContent === '21 answers'")
-    assert not page.is_visible("#unsure")
-    page.check("#f-short")
-    page.wait_for_function("() => part('count').textContent === '20 of 21 answers'")
-    page.select_option("#f-sort", label="BERTJudge starter: highest first")
-    with page.expect_download() as lines:
-        page.click("#save-jsonl")
-    lines.value.save_as(tmp_path / "a.jsonl")
-    assert json.loads((tmp_path / "a.jsonl").read_text().splitlines()[0])["shortened"] is True
-
-
 # The contrast of every text with what is behind it, where it is under 4.5 (3 for large text), as WCAG 2 AA counts it.
 _FAINT = """() => {
   const canvas = Object.assign(document.createElement('canvas'), { width: 1, height: 1 });
@@ -460,36 +438,6 @@ def test_nothing_is_wider_than_the_screen(shown: Callable[..., Any], width: int)
     assert box["x"] >= 0
     assert box["x"] + box["width"] <= width
     assert page.locator("#more-filters").evaluate("each => each.open") == (width >= 832)
-
-
-@pytest.mark.parametrize("width", [360, 1400])
-def test_a_table_that_goes_on_has_a_shadow_at_its_edge(shown: Callable[..., Any], width: int):
-    page = shown(width=width)
-    box = page.locator(".panel:has(h3:text('Agreement of judges')) .scroll")
-    wider = box.evaluate("each => each.scrollWidth > each.clientWidth")
-    assert wider == (width == 360)
-
-    def edge() -> bytes:
-        """The last points of the box, without the table's words and lines."""
-        place = box.bounding_box()
-        clip = {"x": place["x"] + place["width"] - 12, "y": place["y"], "width": 12, "height": place["height"]}
-        return bytes(page.screenshot(full_page=True, clip=clip))
-
-    box.locator("table").evaluate("each => { each.style.visibility = 'hidden' }")
-    page.evaluate("scrollTo(0, 0)")
-    begun = edge()
-    box.evaluate("each => { each.scrollLeft = each.scrollWidth }")
-    assert (edge() != begun) == wider
-
-
-def test_the_head_of_the_table_stays_in_sight_and_wide_screens_belong_to_the_texts(shown: Callable[..., Any]):
-    page = shown()
-    page.evaluate("scrollTo(0, part('table').tBodies[0].getBoundingClientRect().top + 500)")
-    assert page.locator("#table th").first.bounding_box()["y"] == 0
-    assert page.locator("#table tbody tr").first.bounding_box()["y"] < 0
-    for width, least in ((1440, 400), (1920, 700)):
-        box = shown(width=width).locator("#table th", has_text="candidate").bounding_box()
-        assert box["width"] >= least
 
 
 def test_a_verdict_against_the_human_label_is_marked(fresh: Any, made: tuple[Path, VerdictTable]):
@@ -549,17 +497,6 @@ def test_a_screen_reader_has_names_for_everything(fresh: Any):
     assert fresh.locator("svg.chart:not([aria-label])").count() == 0
     levels = fresh.evaluate("[...document.querySelectorAll('h1, h2, h3')].map(each => Number(each.tagName[1]))")
     assert all(later <= earlier + 1 for earlier, later in pairwise(levels))
-
-
-def test_without_a_script_the_figures_are_there(browser: Any, made: tuple[Path, VerdictTable]):
-    context = browser.new_context(java_script_enabled=False)
-    page = context.new_page()
-    page.goto(made[0].as_uri())
-    assert page.is_visible("#figures .chart >> nth=0")
-    assert page.locator("noscript p").bounding_box()["height"] > 0
-    assert page.is_visible("text=bert-judge score 'my answers.jsonl'")
-    assert not page.is_visible("#filters")
-    context.close()
 
 
 @pytest.fixture(scope="module")

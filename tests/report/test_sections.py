@@ -10,7 +10,7 @@ from made_runs import LARGE, SIMILAR, answers, make_run, says
 from bert_judge import Sample
 from bert_judge.measures import rate_interval
 from bert_judge.records import Signature, Verdict
-from bert_judge.report.sections import VerdictReport, make_report
+from bert_judge.report.page import VerdictReport, make_report
 from bert_judge.results.runs import Run
 from bert_judge.studies.table import collect
 

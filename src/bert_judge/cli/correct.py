@@ -10,7 +10,7 @@ from typing import Annotated
 from bert_judge.cli import say
 from bert_judge.cli.flags import Argument, Parser, options_from
 from bert_judge.inputs import ColumnMap
-from bert_judge.report.correction import correction_document
+from bert_judge.report.evaluation import correction_document
 from bert_judge.results.runs import open_run
 from bert_judge.studies.correct import correct
 from bert_judge.studies.labels import read_labels

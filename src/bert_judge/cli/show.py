@@ -15,7 +15,7 @@ from bert_judge.cli import say
 from bert_judge.cli.flags import Argument, Parser, options_from
 from bert_judge.errors import InputError
 from bert_judge.records import Row
-from bert_judge.report.reasons import because, pieces, shared
+from bert_judge.report.rows import because, pieces, shared
 from bert_judge.results.runs import Run, find_folders, open_run, read_explanations
 from bert_judge.studies.harness import differences_of, harness_scores
 from bert_judge.studies.labels import read_labels, relabelled

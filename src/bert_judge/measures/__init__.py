@@ -4,7 +4,6 @@
 """
 
 from bert_judge.measures.agreement import Agreement
-from bert_judge.measures.calibration import TEMPERATURES, brier, expected_calibration_error, fit_temperature
 from bert_judge.measures.confusion import Confusion
 from bert_judge.measures.estimates import (
     BootstrapSettings,
@@ -16,6 +15,7 @@ from bert_judge.measures.estimates import (
     wilson_interval,
 )
 from bert_judge.measures.paired import Difference
+from bert_judge.measures.scores import TEMPERATURES, brier, expected_calibration_error, fit_temperature
 
 __all__ = [
     "TEMPERATURES",

@@ -8,30 +8,26 @@ the sums alone, so all draws are one product of matrices, and 100,000 rows take 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, NamedTuple, Protocol
 
-from bert_judge.measures.arrays import Integers, Names, Numbers, np
-from bert_judge.measures.calibration import bin_of
+from bert_judge.measures.arrays import Integers, Names, Numbers, factorise, np
 from bert_judge.measures.confusion import Confusion
-from bert_judge.measures.discrimination import Ranking
 from bert_judge.measures.estimates import (
     BootstrapSettings,
     Estimate,
-    bootstrap_interval,
     draw_clusters,
     percentile_interval,
     rate_of_counts,
 )
-from bert_judge.measures.inputs import factorise
+from bert_judge.measures.scores import Ranking, bin_of
 
 ECE_BINS = 15
 _AUROC_WORK = 4_000_000  # rows times resamples that AUROC may sort through
 _FEWEST_FOR_AUROC = 200
 _CHUNK = 4_000_000  # weights that are in memory at a time
-_BOOTSTRAP = "bootstrap by question"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,46 +92,12 @@ class _LabelsAndScores(Protocol):
     def probable(self) -> bool: ...
 
 
-class _Sums(NamedTuple):
-    """Sums over rows in arrays of one shape, one entry a draw: of labels, of squared errors, of excesses by bin."""
+class _LabelsAlone(NamedTuple):
+    """Labels without scores."""
 
-    counts: Confusion  # of arrays
-    undecided: Numbers
-    scored: Numbers
-    squared: Numbers
-    excess: Numbers  # with one more dimension, of the bins
-
-    @classmethod
-    def of(cls, columns: Numbers) -> _Sums:
-        """From the columns of `_columns`, summed: an array of shape (draws, columns)."""
-        undecided, scored, squared = columns.T[4:7]
-        return cls(Confusion(*columns.T[:4]), undecided, scored, squared, columns[:, 7:])
-
-
-class _RateOfRows(NamedTuple):
-    """A measure that is a rate of rows: what is counted, and among what."""
-
-    counted: Callable[[_Sums], Any]
-    among: Callable[[_Sums], Any]
-
-
-_RATES: Mapping[str, _RateOfRows] = {
-    "accuracy": _RateOfRows(lambda s: s.counts.correct, lambda s: s.counts.n),
-    "accuracy_all": _RateOfRows(lambda s: s.counts.correct, lambda s: s.counts.n + s.undecided),
-    "precision": _RateOfRows(
-        lambda s: s.counts.true_positive, lambda s: s.counts.true_positive + s.counts.false_positive
-    ),
-    "recall": _RateOfRows(lambda s: s.counts.true_positive, lambda s: s.counts.true_positive + s.counts.false_negative),
-}
-_OF_LABELS: Mapping[str, Callable[[_Sums], Any]] = {
-    "balanced_accuracy": lambda s: s.counts.balanced_accuracy,
-    "f1": lambda s: s.counts.f1,
-    "kappa": lambda s: s.counts.kappa,
-}
-_OF_PROBABILITIES: Mapping[str, Callable[[_Sums], Any]] = {
-    "brier": lambda s: s.squared / s.scored,
-    "ece": lambda s: abs(s.excess).sum(axis=-1) / s.scored,
-}
+    labels: Integers
+    scores: Numbers
+    probable: bool = False
 
 
 def agreements(
@@ -147,102 +109,97 @@ def agreements(
     seed, and the same for all judges. AUROC takes fewer of them where there are over 2,000 rows (at least 200).
     """
     of_row, count = factorise(clusters)
-    columns = [_columns(golds, judge) for judge in judges]
-    per_cluster = [_by_cluster(own_columns, of_row, count) for own_columns in columns]
+    by_cluster = [_sums_by_cluster(golds, judge, of_row, count) for judge in judges]
     rankings = [Ranking.of(judge.scores, golds) for judge in judges]
-    if bootstrap:
-        sums, areas = _drawn(per_cluster, rankings, of_row, bootstrap)
-    else:
-        sums, areas = [np.empty((0, part.shape[1])) for part in columns], np.empty((0, len(judges)))
-    everywhere = np.ones(len(golds))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return [
-            _agreement(
-                _Sums.of(columns[i].sum(axis=0, keepdims=True)),
-                _Sums.of(per_cluster[i]),
-                _Sums.of(sums[i]),
-                judge.probable,
-                _estimated(rankings[i].auroc(everywhere), areas[:, i], len(rankings[i].order)),
-            )
-            for i, judge in enumerate(judges)
-        ]
+    sums, areas = _drawn(by_cluster, rankings, of_row, bootstrap)
+    measured = []
+    for i, judge in enumerate(judges):
+        area = rankings[i].auroc(np.ones(len(golds)))
+        auroc = _estimated(area, np.asarray(areas[i]), len(rankings[i].order))
+        measured.append(_agreement(by_cluster[i], sums[i], judge.probable, auroc if auroc.n else None))
+    return measured
 
 
 def kappa_of_judges(first: Integers, second: Integers, clusters: Names, bootstrap: BootstrapSettings) -> Estimate:
     """Cohen's kappa of two judges' labels, 0 or 1, of the same rows, with a bootstrap interval by cluster."""
-    cells = np.eye(4)[2 * (1 - first) + (1 - second)]  # a column for each way to label, both correct first
-
-    def kappa(weights: Numbers) -> float:
-        value = Confusion(*(weights @ cells)).kappa
-        return math.nan if value is None else value
-
-    value = Confusion(*cells.sum(axis=0)).kappa
-    if value is None:
-        return Estimate(None, n=len(cells))
-    ends = bootstrap_interval(kappa, clusters, resamples=bootstrap.resamples, seed=bootstrap.seed)
-    return Estimate.of(float(value), ends, len(cells), _BOOTSTRAP)
+    labels = _LabelsAlone(second, np.full(len(second), np.nan))
+    return agreements(first, [labels], clusters, bootstrap)[0].kappa
 
 
-def _agreement(whole: _Sums, by_cluster: _Sums, draws: _Sums, probable: bool, auroc: Estimate) -> Agreement:
-    """From the sums of all rows, of each cluster, and of each draw."""
-    rates = {name: rate_of_counts(way.counted(by_cluster), way.among(by_cluster)) for name, way in _RATES.items()}
-    counts = Confusion(*(int(cell.item()) for cell in np.asarray(whole.counts.cells)))
-    decided, scored = counts.n, int(whole.scored[0])
-    of_labels = {name: _estimated(of(whole)[0], of(draws), decided) for name, of in _OF_LABELS.items()}
-    of_scores = {name: _estimated(of(whole)[0], of(draws), scored) for name, of in _OF_PROBABILITIES.items()}
+def _sums_by_cluster(golds: Integers, judge: _LabelsAndScores, of_row: Integers, count: int) -> Numbers:
+    """What all measures but AUROC follow from: the cells of the confusion, undecided and scored rows, squared errors,
+    and the excess of each bin, summed by cluster; an array of shape (clusters, 7 + bins).
+    """
+    positive, labelled, decided = golds == 1, judge.labels == 1, judge.labels >= 0
+    scored = np.isfinite(judge.scores) & judge.probable
+    scores = np.where(scored, judge.scores, 0.0)
+    excess = np.zeros((len(golds), ECE_BINS))
+    excess[np.arange(len(golds)), bin_of(scores, ECE_BINS)] = np.where(scored, scores - golds, 0.0)
+    cells = [positive & labelled, ~positive & labelled, positive & ~labelled & decided, ~positive & ~labelled & decided]
+    squared = np.where(scored, (scores - golds) ** 2, 0.0)
+    columns = np.column_stack([*cells, ~decided, scored, squared, excess]).astype(float)
+    return np.column_stack([np.bincount(of_row, column, count) for column in columns.T])
+
+
+def _drawn(
+    by_cluster: Sequence[Numbers], rankings: Sequence[Ranking], of_row: Integers, bootstrap: BootstrapSettings | None
+) -> tuple[list[Numbers], list[list[float]]]:
+    """The sums of each judge in all draws, arrays of shape (draws, columns), and its AUROC in some."""
+    sums = [[np.empty((0, 7 + ECE_BINS))] for _ in by_cluster]
+    areas: list[list[float]] = [[] for _ in by_cluster]
+    if bootstrap and len(of_row):
+        draws = draw_clusters(len(by_cluster[0]), bootstrap.resamples, bootstrap.seed)
+        for_auroc = max(_FEWEST_FOR_AUROC, min(bootstrap.resamples, _AUROC_WORK // max(1, len(of_row))))
+        while some := list(islice(draws, max(1, _CHUNK // len(by_cluster[0])))):
+            weights = np.asarray(some, float)
+            for judge_sums, of_clusters in zip(sums, by_cluster, strict=True):
+                judge_sums.append(weights @ of_clusters)
+            for draw in weights[: max(0, for_auroc - len(areas[0]))]:
+                of_rows = draw[of_row]
+                for judge_areas, ranking in zip(areas, rankings, strict=True):
+                    judge_areas.append(ranking.auroc(of_rows))
+    return [np.vstack(judge_sums) for judge_sums in sums], areas
+
+
+def _agreement(by_cluster: Numbers, draws: Numbers, probable: bool, auroc: Estimate | None) -> Agreement:
+    """From the sums of each cluster, and of all rows in each draw."""
+    counts, undecided = Confusion(*by_cluster.T[:4]), by_cluster[:, 4]
+    total = by_cluster.sum(axis=0)
+    rows = {"brier": int(total[5]), "ece": int(total[5])}
+    decided = int(total[:4].sum())
+    values, drawn = _measures(total[np.newaxis]), _measures(draws)
+    measures = {
+        name: _estimated(value[0], drawn[name], rows.get(name, decided))
+        for name, value in values.items()
+        if probable or name not in rows
+    }
     return Agreement(
-        counts=counts,
-        undecided=int(whole.undecided[0]),
-        **rates,
-        **of_labels,
-        auroc=auroc if auroc.n else None,
-        **(of_scores if probable else {}),
+        counts=Confusion(*total[:4].astype(int).tolist()),
+        undecided=int(total[4]),
+        accuracy=rate_of_counts(counts.correct, counts.n),
+        accuracy_all=rate_of_counts(counts.correct, counts.n + undecided),
+        precision=rate_of_counts(counts.true_positive, counts.true_positive + counts.false_positive),
+        recall=rate_of_counts(counts.true_positive, counts.true_positive + counts.false_negative),
+        auroc=auroc,
+        **measures,
     )
+
+
+def _measures(sums: Numbers) -> dict[str, Any]:
+    """The measures that have an interval by the bootstrap, from sums of shape (draws, columns); NaN where undefined."""
+    counts, (scored, squared) = Confusion(*sums.T[:4]), sums.T[5:7]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return {
+            "balanced_accuracy": counts.balanced_accuracy,
+            "f1": counts.f1,
+            "kappa": counts.kappa,
+            "brier": squared / scored,
+            "ece": abs(sums[:, 7:]).sum(axis=1) / scored,
+        }
 
 
 def _estimated(value: float, draws: Numbers, n: int) -> Estimate:
     """A value with the interval of its draws; without a value where it is undefined."""
     if not math.isfinite(value):
         return Estimate(None, n=n)
-    return Estimate.of(float(value), percentile_interval(draws), n, _BOOTSTRAP)
-
-
-def _columns(golds: Integers, judge: _LabelsAndScores) -> Numbers:
-    """What is summed: the cells of the confusion, and what `_Sums` names; an array of shape (rows, 7 + bins)."""
-    positive, labelled, decided = golds == 1, judge.labels == 1, judge.labels >= 0
-    scored = np.isfinite(judge.scores) & judge.probable
-    scores = np.where(scored, judge.scores, 0.0)
-    excess = np.zeros((len(golds), ECE_BINS if judge.probable else 0))
-    if judge.probable:
-        excess[np.arange(len(golds)), bin_of(scores, ECE_BINS)] = np.where(scored, scores - golds, 0.0)
-    cells = [positive & labelled, ~positive & labelled, positive & ~labelled & decided, ~positive & ~labelled & decided]
-    squared = np.where(scored, (scores - golds) ** 2, 0.0)
-    return np.column_stack([*cells, ~decided, scored, squared, excess]).astype(float)
-
-
-def _by_cluster(columns: Numbers, of_row: Integers, count: int) -> Numbers:
-    return np.column_stack([np.bincount(of_row, column, count) for column in columns.T])
-
-
-def _drawn(
-    per_cluster: Sequence[Numbers], rankings: Sequence[Ranking], of_row: Integers, bootstrap: BootstrapSettings
-) -> tuple[list[Numbers], Numbers]:
-    """The sums of each judge in all draws, and the AUROC of each judge in some: arrays of shape (draws, columns)."""
-    together = np.hstack(per_cluster)
-    for_auroc = max(_FEWEST_FOR_AUROC, min(bootstrap.resamples, _AUROC_WORK // max(1, len(of_row))))
-    sums: list[Numbers] = []
-    areas: list[list[float]] = []
-    for weights in _weights(len(together), bootstrap):
-        sums.append(weights @ together)
-        for draw in weights[: max(0, for_auroc - len(areas))]:
-            of_rows = draw[of_row]
-            areas.append([ranking.auroc(of_rows) for ranking in rankings])
-    cuts = np.cumsum([columns.shape[1] for columns in per_cluster])[:-1]
-    return np.split(np.vstack(sums), cuts, axis=1), np.asarray(areas).reshape(-1, len(rankings))
-
-
-def _weights(count: int, bootstrap: BootstrapSettings) -> Iterator[Numbers]:
-    """How often each cluster is drawn, in arrays of shape (some draws, clusters)."""
-    draws = draw_clusters(count, bootstrap.resamples, bootstrap.seed)
-    while some := list(islice(draws, max(1, _CHUNK // count))):
-        yield np.asarray(some, float)
+    return Estimate.of(float(value), percentile_interval(draws), n, "bootstrap by question")

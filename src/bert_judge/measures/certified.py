@@ -10,8 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bert_judge.measures.arrays import Numbers, np
-from bert_judge.measures.inputs import check_fraction
+from bert_judge.measures.arrays import Numbers, check_fraction, np
 
 _STEP = 0.001  # between the targets that `at_least` tries
 _FRESH = 16  # questions that agree after which a stake is computed from scratch; it takes long

@@ -9,12 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from statistics import NormalDist
 from typing import NamedTuple
 
-from bert_judge.measures.arrays import ArrayLike, Integers, Names, Numbers, Truths, np
-from bert_judge.measures.estimates import Estimate
-from bert_judge.measures.inputs import check_fraction, factorise
+from bert_judge.measures.arrays import ArrayLike, Integers, Names, Numbers, Truths, factorise, np
+from bert_judge.measures.estimates import Estimate, normal_quantile
 
 FEW_LABELS, FEW_ERRORS = 300, 30
 """With fewer labels, or fewer of the judge's errors among them, normal intervals are too narrow."""
@@ -68,12 +66,12 @@ def labels_only(sample: LabelledSample, confidence: float = 0.95) -> Estimate:
     return replace(_by_stratum(sample, whole, confidence, "labels only, Jeffreys' interval"), n=len(sample.rows))
 
 
-def power_tuned(sample: LabelledSample, confidence: float = 0.95, tuning: float | None = None) -> Estimate:
+def power_tuned(sample: LabelledSample, confidence: float = 0.95) -> Estimate:
     """PPI++ of the mean (Angelopoulos et al., 2023), for rows drawn with any probabilities (Zrnic and Candès, 2024).
 
     The mean of `tuning` times the predictions of all rows, plus the weighted mean of label minus `tuning` times
-    prediction. A tuning of 0 uses the labels alone, None minimises the variance; as labelled rows are among all rows
-    here, it is the paper's times N / (N - n). The interval is normal: too narrow for few labels or errors of the judge.
+    prediction, with the tuning that minimises the variance; as labelled rows are among all rows here, it is the paper's
+    times N / (N - n). The interval is normal: too narrow for few labels or errors of the judge.
     """
     weights = sample.weights / sample.weights.sum()
     predicted = sample.predictions[sample.rows]
@@ -81,13 +79,12 @@ def power_tuned(sample: LabelledSample, confidence: float = 0.95, tuning: float 
     of_labels = _spread(sample, weights * (sample.golds - weights @ sample.golds))
     by_labels = np.bincount(sample.clusters, of_labels)
     by_judge = np.bincount(sample.clusters, centred - _spread(sample, weights * (predicted - weights @ predicted)))
-    if tuning is None:
-        scale = float(by_judge @ by_judge)
-        tuning = -float(by_labels @ by_judge) / scale if scale > 1e-18 else 0.0
+    scale = float(by_judge @ by_judge)
+    tuning = -float(by_labels @ by_judge) / scale if scale > 1e-18 else 0.0
     value = tuning * float(sample.predictions.mean()) + float(weights @ (sample.golds - tuning * predicted))
     influence = by_labels + tuning * by_judge
     labels = len(sample.rows)
-    half = _quantile(confidence) * float(np.sqrt(influence @ influence * labels / max(labels - 1, 1)))
+    half = normal_quantile(confidence) * float(np.sqrt(influence @ influence * labels / max(labels - 1, 1)))
     return _clipped(value, value - half, value + half, sample.total, "PPI++, normal interval")
 
 
@@ -136,7 +133,7 @@ def _by_stratum(sample: LabelledSample, strata: Iterable[Truths], confidence: fl
     value = sum(part * rate.value for part, rate in parts)
     effect = _design_effect(sample, influence - value / sample.total)
     between = sum(part * (rate.value - value) ** 2 for part, rate in parts)
-    below = above = effect * _quantile(confidence) ** 2 * between / sample.total
+    below = above = effect * normal_quantile(confidence) ** 2 * between / sample.total
     for part, rate in parts:
         low, high = rate.jeffreys(confidence, effect)
         below += (part * (rate.value - low)) ** 2
@@ -156,7 +153,7 @@ class _StratumRate(NamedTuple):
         from scipy.special import betaincinv
 
         n = self.effective / design_effect
-        good, tail = self.value * n, _tail(confidence)
+        good, tail = self.value * n, (1 - confidence) / 2
         low = float(betaincinv(good + 0.5, n - good + 0.5, tail)) if good > 0 else 0.0
         high = float(betaincinv(good + 0.5, n - good + 0.5, 1 - tail)) if good < n else 1.0
         return min(low, self.value), max(high, self.value)
@@ -204,16 +201,6 @@ def _spread(sample: LabelledSample, values: Numbers) -> Numbers:
     spread = np.zeros(sample.total)
     spread[sample.rows] = values
     return spread
-
-
-def _quantile(confidence: float) -> float:
-    return -NormalDist().inv_cdf(_tail(confidence))
-
-
-def _tail(confidence: float) -> float:
-    """The probability on either side of an interval."""
-    check_fraction("the confidence", confidence, 0.95)
-    return (1 - confidence) / 2
 
 
 def _clipped(value: float, low: float, high: float, n: int, method: str) -> Estimate:

@@ -13,8 +13,7 @@ from statistics import NormalDist
 from typing import Annotated
 
 from bert_judge.errors import InputError
-from bert_judge.measures.arrays import ArrayLike, Integers, Names, Numbers, np
-from bert_judge.measures.inputs import check_fraction, factorise
+from bert_judge.measures.arrays import ArrayLike, Integers, Names, Numbers, check_fraction, factorise, np
 
 WILSON = "Wilson interval"
 """The method of a rate over independent rows."""
@@ -99,14 +98,14 @@ def rate_interval(successes: ArrayLike, rows: ArrayLike, confidence: float = 0.9
     row in each cluster it is `wilson_interval`; (0.0, 1.0) for no rows. Raises InputError unless 0 < confidence < 1,
     and for more successes than rows.
     """
-    check_fraction("the confidence", confidence, 0.95)
+    normal = normal_quantile(confidence)
     counts, sizes = np.asarray(successes, float), np.asarray(rows, float)
     if ((counts < 0) | (counts > sizes)).any():
         raise InputError("a cluster has under 0 successes, or more than rows; a number in between was expected.")
     counts, sizes = counts[sizes > 0], sizes[sizes > 0]
     total, clusters = float(sizes.sum()), len(sizes)
     if total == clusters:
-        return _score_interval(float(counts.sum()), total, confidence)
+        return wilson_interval(float(counts.sum()), total, confidence)
     value = float(counts.sum()) / total
     copies = total**2 / float(sizes @ sizes)  # independent rows, if the rows of a cluster were copies of one
     independent = copies
@@ -114,33 +113,33 @@ def rate_interval(successes: ArrayLike, rows: ArrayLike, confidence: float = 0.9
         shifts = (counts - value * sizes) / (total - sizes)  # how far the rate moves without the cluster
         variance = (clusters - 1) / clusters * float(shifts @ shifts)
         binomial = value * (1 - value) / total  # the variance, if all rows were independent
-        normal = NormalDist().inv_cdf((1 + confidence) / 2)
         penalty = (normal / _student(normal, max(copies - 1, 1))) ** 2
         independent = max(copies, total * min(1.0, binomial / variance if variance > 0 else 1.0) * penalty)
-    return _score_interval(value * independent, independent, confidence)
+    return wilson_interval(value * independent, independent, confidence)
 
 
-def wilson_interval(successes: int, n: int, confidence: float = 0.95) -> tuple[float, float]:
+def wilson_interval(successes: float, n: float, confidence: float = 0.95) -> tuple[float, float]:
     """The score interval of a rate, within [0, 1] (Wilson, 1927); (0.0, 1.0) for n = 0.
 
-    Raises InputError unless 0 <= successes <= n and 0 < confidence < 1.
+    The numbers need not be whole: `n` may be an effective number of rows. Raises InputError unless
+    0 <= successes <= n and 0 < confidence < 1.
     """
     if not 0 <= successes <= n:
         raise InputError(f"{successes} successes of {n} were given; a number from 0 to {n} was expected.")
-    check_fraction("the confidence", confidence, 0.95)
-    return _score_interval(successes, n, confidence)
-
-
-def _score_interval(successes: float, n: float, confidence: float) -> tuple[float, float]:
-    """Wilson's interval of numbers that need not be whole, such as an effective number of rows."""
+    z2 = normal_quantile(confidence) ** 2
     if n == 0:
         return 0.0, 1.0
-    z2 = NormalDist().inv_cdf((1 + confidence) / 2) ** 2
     centre = (successes + z2 / 2) / (n + z2)
     half = math.sqrt(z2 * (successes * (n - successes) / n + z2 / 4)) / (n + z2)
     low = 0.0 if successes == 0 else max(0.0, centre - half)
     high = 1.0 if successes == n else min(1.0, centre + half)
     return low, high
+
+
+def normal_quantile(confidence: float) -> float:
+    """The standard errors on each side of an interval. Raises InputError unless 0 < confidence < 1."""
+    check_fraction("the confidence", confidence, 0.95)
+    return NormalDist().inv_cdf((1 + confidence) / 2)
 
 
 def _student(normal: float, degrees: float) -> float:

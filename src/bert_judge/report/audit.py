@@ -5,21 +5,19 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
-from itertools import groupby
 from typing import Any
 
 from bert_judge.records import Row, Signature
-from bert_judge.report.document import Block, Content, Document, Example, Examples, Facts, Table
+from bert_judge.report.document import Block, Content, Document, Facts, Table
 from bert_judge.studies.audit.trials import Audit, FamilyResult, Outcome
-from bert_judge.wording import SAID, clipped, interval, number, percent, visible
+from bert_judge.wording import clipped, interval, percent, visible
 
-_EXAMPLES = 3  # trials of a family that are shown
 _WILSON = "in brackets: 95 % Wilson intervals"
 _KEPT = "kept: the same verdict as on the plain answer; correct, incorrect: the rate among such answers alone"
 
 
 def audit_document(audit: Audit, signature: Signature, misses: Sequence[str] = ()) -> Document:
-    """The tables, what failed most, the limits that are missed, and some of the failed trials with their texts."""
+    """The tables, what failed most, and the limits that are missed."""
     attacks = [family for family in audit.families if family.kind == "attack"]
     invariances = [family for family in audit.families if family.kind == "invariance"]
     parts: list[Block] = [_headline(audit)]
@@ -30,7 +28,7 @@ def audit_document(audit: Audit, signature: Signature, misses: Sequence[str] = (
         head = ["change", "trials", "kept", "correct", "incorrect", "undecided", "truncated"]
         parts.append(Table("Invariances", head, [*map(_line, invariances)], f"{_KEPT}; {_WILSON}"))
     if failed := list(_most_failed(audit)):
-        parts += [Facts(failed, "What failed most"), *_failed_trials(audit.failures)]
+        parts.append(Facts(failed, "What failed most"))
     gate = [f"The gate is missed: {miss}" for miss in misses]
     return Document(f"Audit of {signature.short}", parts, gate, [("", signature)])
 
@@ -86,26 +84,3 @@ def _most_failed(audit: Audit) -> Iterable[tuple[str, str]]:
                 family.name,
                 f"{failed:3} of {family.patterns[pattern]:3}  {clipped(visible(pattern), 76) or 'nothing'}",
             )
-
-
-def _failed_trials(failures: Sequence[Outcome]) -> Iterable[Examples]:
-    """A few failed trials of each family, spread over all of them; the terminal has none."""
-    for name, group in groupby(failures, key=lambda outcome: outcome.trial.family):
-        outcomes = list(group)
-        some = outcomes[:: max(1, len(outcomes) // _EXAMPLES)][:_EXAMPLES]
-        yield Examples(f"Trials that failed: {name} ({len(outcomes)})", [*map(_example, some)])
-
-
-def _example(outcome: Outcome) -> Example:
-    sample, verdict, plain = outcome.trial.sample, outcome.verdict, outcome.trial.plain
-    line = f"labelled {SAID[sample.gold]}; score {_score(verdict.score)}"
-    texts = [("question", sample.question), ("references", " | ".join(sample.references))]
-    texts.append(("candidate", sample.candidate))
-    if plain is not None and outcome.plain is not None:
-        line += f", of the plain answer {_score(outcome.plain.score)}"
-        texts += [("plain answer", plain.candidate)] if plain.candidate != sample.candidate else []
-    return Example(line, texts)
-
-
-def _score(score: float | None) -> str:
-    return "undecided" if score is None else number(score)

@@ -15,8 +15,6 @@ from bert_judge.wording import INTERVALS, SAID, interval, number, p_value, perce
 
 _MOST_PAIRS = 15
 _MOST_TURNED = 5
-MORE = "{:,} more"
-"""How many examples are left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +34,7 @@ def comparison_document(
     flips: int = 0,
     *,
     every_pair: bool = True,
-    more: str = MORE,
+    more: str = "",
 ) -> Document:
     """All tables, and `flips` of the answers on which two models, or judges (`apart`), differ.
 
@@ -183,9 +181,7 @@ def _agreement(panel: Panel) -> Table:
     ]
     head = ["labels", "rows", "both correct", "only first", "only second", "both incorrect"]
     head += ["agreement", "Cohen's kappa", "tau of scores"]
-    alpha = f"Krippendorff's alpha: {number(panel.alpha)} of the labels"
-    alpha += f", {number(panel.score_alpha)} of the scores" if panel.score_alpha is not None else ""
-    return Table("Agreement", head, body, f"{alpha}; in brackets: 95 % intervals by question")
+    return Table("Agreement", head, body, "in brackets: 95 % intervals by question")
 
 
 def _disputes(pairs: Sequence[JudgePair]) -> Table:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar
 
 from bert_judge.measures import Estimate
 from bert_judge.records import Signature
@@ -78,16 +78,13 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A chart: `drawing` is SVG, `key` the HTML that explains it. The terminal shows none; Markdown has the picture in
-    `file`, or the table `data`.
-    """
+    """A chart: `drawing` is SVG, `key` the HTML that explains it. The terminal shows none; Markdown has its `data`."""
 
     title: str
     of: str = ""
     drawing: str = ""
     key: str = ""
     data: Table | None = None
-    file: str = ""
     macro: ClassVar[str] = "chart"
 
     def text(self) -> str:
@@ -95,9 +92,7 @@ class Chart:
         return ""
 
     def markdown(self) -> str:
-        """The picture or the data, if there are any."""
-        if self.file:
-            return f"![{escaped(self.title)}]({self.file})"
+        """The data, if there are any."""
         return self.data.markdown() if self.data else ""
 
 
@@ -136,15 +131,12 @@ class Examples:
 
     title: str
     examples: Sequence[Example]
-    total: int = 0
-    most: int = 0
-    more: str = ""
-    macro: ClassVar[str] = "examples"
+    total: int
+    most: int
+    more: str
 
     def text(self) -> str:
         """As lines of a terminal."""
-        if not self.most:
-            return ""
         lines = [f"{self.title}:"]
         for example in self.examples[: self.most]:
             width = max(len(name) for name, _ in example.texts)
@@ -162,22 +154,25 @@ class Examples:
         return _under(self.title, "\n".join(lines))
 
 
-class Rendered(Protocol):
-    """A block that is more than a paragraph; `macro` is that of `report/parts.html` that renders it as HTML."""
+@dataclass(frozen=True, slots=True)
+class PagePanel:
+    """A panel of the page, which `macro` renders from `data`; text and Markdown have it as `plain`."""
 
-    @property
-    def macro(self) -> str:
-        """The name of the macro."""
+    macro: str
+    data: Any
+    plain: Table | Facts
 
     def text(self) -> str:
         """As lines of a terminal."""
+        return self.plain.text()
 
     def markdown(self) -> str:
         """As Markdown."""
+        return self.plain.markdown()
 
 
-Block = str | Rendered
-"""A part of a document; a text is a paragraph."""
+Block = str | Table | Chart | Facts | Examples | PagePanel
+"""A part of a document: a paragraph, or what `macro`, one of `report/parts.html`, renders as HTML."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""An evaluation as a document: judges against human labels."""
+"""Judges against human labels as a document; and the accuracy of a run without the judge's error."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from itertools import groupby
 
 from bert_judge.measures import Agreement, Estimate
 from bert_judge.measures.confusion import Confusion
-from bert_judge.measures.discrimination import RiskCoverage
-from bert_judge.report.document import Block, Chart, Content, Document, Example, Examples, Table
-from bert_judge.report.reasons import shared
+from bert_judge.records import Signature
+from bert_judge.report.document import Block, Chart, Content, Document, Example, Examples, Facts, Table
+from bert_judge.report.rows import shared
 from bert_judge.report.sections.agreement import reliability_table
+from bert_judge.studies.correct import Correction
 from bert_judge.studies.evaluate import ChosenThreshold, Evaluation, JudgeEvaluation, SliceEvaluation, WithoutJudge
 from bert_judge.studies.slices import SMALL_CLASS, SMALL_ROWS
 from bert_judge.studies.teacher import TeacherErrors
@@ -35,17 +36,17 @@ _IN_SLICES = ("accuracy", "balanced_accuracy", "f1", "kappa", "auroc", "ece")
 _IN_SLICES_OF_MANY = ("accuracy", "auroc")
 _COVERAGES, _RISKS = (0.5, 0.8, 0.9, 1.0), (0.01, 0.02, 0.05, 0.1)
 _ON_THE_TERMINAL = 3  # disagreements of a judge
+_BEST = "<- take this one"  # of the estimates of a correction
 _SMALL = f"* fewer than {SMALL_ROWS} rows, or than {SMALL_CLASS} correct or incorrect ones: these figures say little"
 
 
-def evaluation_document(evaluation: Evaluation, title: str, figure: str = "") -> Document:
-    """All tables and disagreements; `figure` is the file of the figure, if there is one."""
+def evaluation_document(evaluation: Evaluation, title: str) -> Document:
+    """All tables and disagreements."""
     judges = evaluation.judges
     headline = (
         f"{evaluation.rows:,} rows of {evaluation.questions:,} questions, {evaluation.right:.1%} labelled correct"
     )
     parts: list[Block] = [headline, _overall(judges, evaluation.baselines)]
-    parts += [Chart("reliability and risk-coverage", file=figure)] if figure else []
     parts += [_comparisons(evaluation)] if evaluation.comparisons else []
     parts += [_thresholds(judge, len(judges)) for judge in judges if judge.thresholds]
     parts += [_risk(judges)] if any(judge.curve for judge in judges) else []
@@ -56,6 +57,25 @@ def evaluation_document(evaluation: Evaluation, title: str, figure: str = "") ->
     parts += [Chart("Reliability", table.of, data=table) for table in reliability]
     parts += [_disagreements(judge) for judge in judges if judge.worst]
     return Document(title, parts, evaluation.notes, [(judge.name, judge.signature) for judge in judges])
+
+
+def correction_document(correction: Correction, signature: Signature, confidence: float, of_a_file: bool) -> Document:
+    """Every estimate with its interval, and the labels behind it; `of_a_file`: a file of labels was given."""
+    estimates = [
+        ("labels only", correction.labels_only, _BEST if correction.complete else ""),
+        ("judge as it is", correction.judge, "its errors are not removed"),
+        ("PPI++", correction.corrected, "" if correction.complete else _BEST),
+    ]
+    body = [[name, interval(estimate), f"{100 * estimate.width:.1f}", remark] for name, estimate, remark in estimates]
+    level = f"{confidence:.0%}".replace("%", " %")
+    counts = correction.confusion
+    labels = [("labels", f"{counts.n:,} of {correction.rows:,} rows, {correction.drawn}")]
+    if of_a_file:
+        labels.append(("from", f"the file: {correction.of_file:,}, the run itself: {correction.of_run:,}"))
+    labels.append(("errors", f"{counts.false_positive} false positives, {counts.false_negative} false negatives"))
+    below = f"in brackets: {level} intervals, by question where questions have several answers; width: in points"
+    table = Table("", ["", "accuracy", "width", ""], body, below, left=(0, 3))
+    return Document("Corrected accuracy", [table, Facts(labels)], correction.notes, [("", signature)])
 
 
 def exact_test(single: bool) -> str:
@@ -124,7 +144,10 @@ def _risk(judges: Sequence[JudgeEvaluation]) -> Table:
     """The error rates of the rows on which a judge is most confident."""
     curves = [judge.curve for judge in judges]
     body: list[list[Content]] = [
-        [f"errors in the most confident {part:.0%}", *(percent(_risk_at(curve, part)) for curve in curves)]
+        [
+            f"errors in the most confident {part:.0%}",
+            *(percent(curve.risk_at(part) if curve else None) for curve in curves),
+        ]
         for part in _COVERAGES
     ]
     body += [
@@ -133,12 +156,6 @@ def _risk(judges: Sequence[JudgeEvaluation]) -> Table:
     ]
     body.append(["area under the curve", *(number(curve.area if curve else None) for curve in curves)])
     return Table("Risk and coverage", ["of the decided rows", *(judge.name for judge in judges)], body)
-
-
-def _risk_at(curve: RiskCoverage | None, coverage: float) -> float | None:
-    if curve is None:
-        return None
-    return next(risk for covered, risk in zip(curve.coverage, curve.risk, strict=True) if covered >= coverage)
 
 
 def _slices(kind: str, parts: Sequence[SliceEvaluation], names: Sequence[str]) -> Table:

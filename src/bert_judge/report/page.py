@@ -1,23 +1,115 @@
-"""Write a report: a page of sections, which need no script, and the rows, which `report.js` shows."""
+"""A report of verdicts, and its page: sections, which need no script, and the rows, which `report.js` shows.
+
+A new section is a function from `Findings` to a `Section`, and a line in `SECTIONS`.
+"""
 
 from __future__ import annotations
 
 import base64
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 from bert_judge.errors import OutputError
-from bert_judge.records import __version__
-from bert_judge.report.document import shown
-from bert_judge.report.rows import BUDGET, Packed, pack
-from bert_judge.report.sections import VerdictReport, make_report
+from bert_judge.measures import Estimate
+from bert_judge.records import Signature, __version__
+from bert_judge.report.document import Block, Document, shown
+from bert_judge.report.rows import fitting_part, row_columns, row_facts, text_chunks
+from bert_judge.report.sections import Findings, Section, correct_rate
+from bert_judge.report.sections.agreement import agreement_section, pairs_section
+from bert_judge.report.sections.judges import judges_section, origin_section
+from bert_judge.report.sections.kinds import crosses_section, kinds_section
+from bert_judge.report.sections.scores import scores_section
 from bert_judge.results import write_files
 from bert_judge.results.runs import Run
 from bert_judge.studies.labels import Labels
-from bert_judge.studies.table import collect
+from bert_judge.studies.table import VerdictTable, collect
+from bert_judge.wording import percent
+
+BUDGET = 55_000_000
+"""About how many characters of texts a page may have: some 20 MB once compressed."""
+
+SECTIONS: Sequence[Callable[[Findings], Section | None]] = (
+    judges_section,
+    scores_section,
+    agreement_section,
+    pairs_section,
+    kinds_section,
+    crosses_section,
+    origin_section,
+)
+"""The sections in their order; one that has nothing to show is None."""
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictReport:
+    """A report: what stands at its top, and its sections. `gold` is the rate correct by human labels, if there are
+    any; `labels` says where these are from.
+    """
+
+    title: str
+    rows: int
+    labels: str | None
+    gold: Estimate | None
+    notes: Sequence[str]
+    judges: Sequence[tuple[str, Signature]]
+    sections: Sequence[Section]
+
+    @property
+    def headline(self) -> str:
+        """How many answers, judges and labels there are."""
+        several = f", {len(self.judges)} judges" if len(self.judges) > 1 else ""
+        line = f"{self.rows:,} answers{several}"
+        if self.gold and self.gold.value is not None:
+            line += f"; {self.gold.n:,} with human labels, {percent(self.gold.value)} of these correct"
+        return line
+
+    def blocks(self, place: str) -> list[Block]:
+        """The blocks that stand in a place of the page: "overview", "figures" or "origin"."""
+        return [block for section in self.sections if section.place == place for block in section.blocks]
+
+    def data(self, name: str) -> Any:
+        """The data of a section; nothing where the report does not have it."""
+        return next((section.data for section in self.sections if section.name == name), ())
+
+    def document(self) -> Document:
+        """The report without its rows, for Markdown and the terminal."""
+        parts: list[Block] = [self.headline, *(block for section in self.sections for block in section.blocks)]
+        return Document(f"Report: {self.title}", parts, self.notes, self.judges)
+
+    def record(self) -> dict[str, Any]:
+        """The report without its rows, for JSON: the data of each section by its name."""
+        top = {
+            "title": self.title,
+            "rows": self.rows,
+            "labels": self.labels,
+            "gold": self.gold and asdict(self.gold),
+            "notes": list(self.notes),
+        }
+        return top | {section.name: [asdict(item) for item in section.data] for section in self.sections}
+
+
+def make_report(table: VerdictTable, title: str = "", notes: Iterable[str] = ()) -> VerdictReport:
+    """Count everything; `notes` stand before those of the table."""
+    findings = Findings.of(table)
+    rows = len(table.rows)
+    judged = [(judge.name, int(judge.judged.sum())) for judge in table.judges]
+    more = [f"{name} judged {count:,} of the {rows:,} answers." for name, count in judged if count < rows]
+    if any(row.candidate is None for row in table.rows):
+        more.append("The runs were made without texts: there is nothing to read beside the scores.")
+    return VerdictReport(
+        title=title,
+        rows=rows,
+        labels=table.labels,
+        gold=correct_rate(table.golds, table.clusters) if table.labels else None,
+        notes=[*notes, *table.notes, *more],
+        judges=[(judge.name, judge.signature) for judge in table.judges],
+        sections=[section for make in SECTIONS if (section := make(findings))],
+    )
 
 
 def check_path(path: str | Path) -> Path:
@@ -41,7 +133,8 @@ def write_report(
 ) -> VerdictReport:
     """Write the page to `path`, and beside it the figures as `.md` and `.json`; returns the report.
 
-    The page holds every row. If the texts have more than `budget` characters together, long ones lose their middle.
+    The page holds every row, unless the texts have more than `budget` characters together: then it holds those of some
+    questions, drawn at random, and only its figures are of all.
     `notes`, such as those of `left_out`, stand before the report's own. Raises InputError as `collect` does,
     OutputError where the files can't be written.
     """
@@ -50,7 +143,7 @@ def write_report(
     report = make_report(table, title or ", ".join(dict.fromkeys(map(_input_name, runs[:3]))), notes)
     record = {"version": __version__, **report.record()}
     contents = {
-        path.name: _page(report, pack(table, budget)),
+        path.name: _page(report, table, budget),
         path.with_suffix(".md").name: [report.document().markdown()],
         path.with_suffix(".json").name: [json.dumps(record, indent=1) + "\n"],
     }
@@ -64,19 +157,20 @@ def _input_name(run: Run) -> str:
     return f"{path.parent.parent.name}, {path.parent.name}" if run.input.get("format") == "candidates" else path.name
 
 
-def _page(report: VerdictReport, packed: Packed) -> Iterator[str]:
+def _page(report: VerdictReport, table: VerdictTable, budget: int) -> Iterator[str]:
     """The page in pieces: what is seen first comes first, the chunks of texts last."""
     from jinja2 import Environment, FunctionLoader, StrictUndefined
     from markupsafe import Markup
 
     style = _file("report/report.css")
     script = _file("report/report.js")
-    facts = json.dumps(packed.facts, separators=(",", ":")).replace("<", "\\u003c")  # no text can end the script
+    rows = fitting_part(table, budget)
+    facts = json.dumps(row_facts(rows), separators=(",", ":")).replace("<", "\\u003c")  # no text can end the script
     notes = [*report.notes]
-    if packed.limit is not None:
+    if len(rows.rows) < len(table.rows):
         notes.append(
-            f"To keep this page small, texts of over {packed.limit:,} characters are shown without their middle; "
-            "verdicts.jsonl has them whole."
+            f"To keep this page small, it shows {len(rows.rows):,} of the {len(table.rows):,} answers, whole questions "
+            "at random; the figures are of all."
         )
     loader = FunctionLoader(_file)
     pages = Environment(autoescape=True, loader=loader, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
@@ -91,8 +185,8 @@ def _page(report: VerdictReport, packed: Packed) -> Iterator[str]:
         script=Markup(script),
         notes=notes,
         facts=Markup(facts),
-        columns=packed.columns,
-        chunks=packed.chunks(),
+        columns=row_columns(rows),
+        chunks=text_chunks(rows),
         version=__version__,
     )
 

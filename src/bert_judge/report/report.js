@@ -58,7 +58,7 @@ async function answer(row) {
   return {
     row, id: own.id[at], candidate: own.candidate[at], marks: own.marks[at], more: own.more[at] || {},
     question: await field(row, "question"), references: await field(row, "references"),
-    verdicts: own.verdicts.map((judge) => judge[at] || {}),
+    verdicts: own.verdicts[at].map((says) => says || {}),
   };
 }
 
@@ -124,7 +124,6 @@ function tests() {
   if (high !== "") found.push((row) => score[row] !== null && score[row] <= Number(high));
   if (part("f-cut").checked) found.push((row) => columns.cut.some((each) => each[row] === "1"));
   if (part("f-out-of-scope")?.checked) found.push((row) => columns.out_of_scope.some((each) => each[row] === "1"));
-  if (part("f-short")?.checked) found.push((row) => columns.short[row] === "1");
   if (part("f-why")?.checked) found.push((row) => columns.why.some((each) => each[row] === "1"));
   if (part("f-differ")?.checked) found.push(differ);
   return found;
@@ -139,13 +138,13 @@ function sought() {
 function holds(row, words) {
   const own = ready[Math.floor(row / facts.chunk)], at = row % facts.chunk;
   const among = [own.candidate[at] ?? "", fieldNow(row, "question") ?? "", ...fieldNow(row, "references"), own.id[at] ?? ""];
-  for (const judge of own.verdicts) if (judge[at] && judge[at].explanation) among.push(judge[at].explanation);
+  for (const says of own.verdicts[at]) if (says && says.explanation) among.push(says.explanation);
   return words.every((word) => among.some((text) => word.test(text)));
 }
 
 async function apply({ keepPage = false } = {}) {
   const run = ++state.run, own = tests(), words = sought();
-  let shown = [], unsure = 0; // unsure: not found, but a text of theirs lost its middle
+  let shown = [];
   for (let row = 0; row < facts.rows; row++) if (own.every((test) => test(row))) shown.push(row);
   if (words.length) {
     const found = [];
@@ -158,7 +157,6 @@ async function apply({ keepPage = false } = {}) {
       }
       for (; at < shown.length && shown[at] < (index + 1) * facts.chunk; at++) {
         if (holds(shown[at], words)) found.push(shown[at]);
-        else if (columns.short[shown[at]] === "1") unsure++;
       }
     }
     shown = found;
@@ -166,10 +164,6 @@ async function apply({ keepPage = false } = {}) {
   state.shown = sorted(shown);
   state.page = keepPage ? Math.min(state.page, Math.max(0, Math.ceil(shown.length / state.size) - 1)) : 0;
   tell(own.length);
-  part("unsure").hidden = !unsure;
-  part("unsure").textContent = unsure === 1
-    ? "1 more answer has a text that is shown without its middle; what was left out was not searched."
-    : `${number.format(unsure)} more answers have texts that are shown without their middle; what was left out was not searched.`;
   await showPage();
 }
 
@@ -558,7 +552,7 @@ async function record(row) {
   });
   return {
     id: found.id, question: found.question, references: found.references, candidate: found.candidate, ...(gold === " " ? {} : { label: Number(gold) }),
-    ...Object.fromEntries(kinds), ...found.more, ...(columns.short[row] === "1" ? { shortened: true } : {}), verdicts: Object.fromEntries(verdicts),
+    ...Object.fromEntries(kinds), ...found.more, verdicts: Object.fromEntries(verdicts),
   };
 }
 
@@ -616,7 +610,6 @@ function setUpFilters() {
   if (facts.labels) sorts.push(["error+", "farthest from the human label"]);
   controls.push(choice("f-sort", "sort by", sorts), check("f-cut", "truncated"));
   if (columns.out_of_scope.some((each) => each.includes("1"))) controls.push(check("f-out-of-scope", "out of scope"));
-  if (facts.limit !== null) controls.push(check("f-short", "middle left out"));
   if (columns.why.some((each) => each.includes("1"))) controls.push(check("f-why", "explained"));
   if (facts.judges.length > 1) controls.push(check("f-differ", "judges disagree"));
   controls.push(make("button", { type: "reset" }, "Reset"));

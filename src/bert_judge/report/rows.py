@@ -1,94 +1,149 @@
-"""The section of answers: the rows as `report.js` reads them, in compressed columns, and their texts in chunks."""
+"""Answers: why each got its score, in words; and the rows of the page as `report.js` reads them, columns and texts."""
 
 from __future__ import annotations
 
 import base64
 import gzip
 import json
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from bert_judge.reading import AGREEING, Match, MatchMark, match
-from bert_judge.records import Explanation, Row, uncollected
-from bert_judge.report.reasons import against, because, pieces
+from bert_judge.measures.arrays import np
+from bert_judge.reading import AGREEING, MatchMark, match
+from bert_judge.records import LEAST_EFFECT, Explanation, Occlusion, Row, uncollected
 from bert_judge.studies.pairing import judge_kinds
 from bert_judge.studies.table import VerdictTable
-from bert_judge.wording import not_judged
+from bert_judge.wording import SAID, clipped, not_judged, number
 
 CHUNK = 512
 """Rows in a chunk of texts."""
 
-BUDGET = 55_000_000
-"""About how many characters of texts a page may have: some 20 MB once compressed."""
-
-_LIMITS = (100_000, 50_000, 20_000, 10_000, 5_000, 3_000, 2_000, 1_500, 1_000, 700, 500, 300)
-_CUT = " […] "
 _DIGITS = 4
+_QUOTED = 60
 
 
-@dataclass(frozen=True, slots=True)
-class Packed:
-    """What the page needs first, the columns that filters read, and the chunks of texts, made one by one.
-
-    Texts longer than `limit` lose their middle, so that the page stays small; None if none does.
+def shared(row: Row) -> str | None:
+    """What a candidate has in common with the reference that its judge matched: no reason for the verdict, which can be
+    the opposite. None where the texts are missing, or the judge reads no references.
     """
-
-    facts: Mapping[str, Any]
-    columns: str
-    limit: int | None
-    table: VerdictTable
-
-    def chunks(self) -> Iterator[str]:
-        """The texts of `CHUNK` rows each, as compressed base64."""
-        seen: dict[Any, int] = {}
-        for start in range(0, len(self.table.rows), CHUNK):
-            places = range(start, min(start + CHUNK, len(self.table.rows)))
-            with uncollected():
-                texts = _texts(self.table, places, self.limit, seen)
-            yield _squeezed(texts)
+    if not row.candidate or not row.references or row.verdict.matched_reference is None:
+        return None
+    recall = match(row.candidate, row.references).recall[row.verdict.matched_reference]
+    some = "all" if recall == 1 else f"{recall:.0%}" if recall else "none"
+    return against(recall, row.label) or f"{some} of the reference's words"
 
 
-def pack(table: VerdictTable, budget: int = BUDGET) -> Packed:
-    """Pack a table whose texts may have about `budget` characters together."""
-    limit = _limit(table, budget)
+def against(recall: float, label: int | None) -> str:
+    """The share of a reference's words that the candidate has, where it speaks against the verdict; else nothing."""
+    if label is None or recall != 1 - label:
+        return ""
+    return f"{'all' if recall else 'none'} of the reference's words, although it is judged {SAID[label]}"
+
+
+def because(why: Explanation) -> str:
+    """The part that speaks most for the candidate and the one that speaks most against it, with what they change."""
+    if why.score is None:
+        return "The judge was undecided, so no part can be said to matter."
+    if not why.sentences and not why.words:
+        return "Nothing could be left out: the candidate is a single word, or empty."
+    parts = why.carrying()
+    if not parts:
+        near = f"within {LEAST_EFFECT} of {number(why.score)}"
+        return f"No single part matters: whichever is left out, the score stays {near}."
+    best, worst = max(parts, key=_effect), min(parts, key=_effect)
+    sentences = [_speaks(why, best, "for")] if _effect(best) > 0 else []
+    return " ".join([*sentences, *([_speaks(why, worst, "against")] if _effect(worst) < 0 else [])])
+
+
+def pieces(candidate: str, why: Explanation) -> Iterator[tuple[str, float | None]]:
+    """The candidate from start to end: the parts that matter with their effects, and the text between them."""
+    end = 0
+    for part in why.carrying():
+        if part.start > end:
+            yield candidate[end : part.start], None
+        yield candidate[part.start : part.end], part.effect
+        end = part.end
+    if end < len(candidate):
+        yield candidate[end:], None
+
+
+def _effect(part: Occlusion) -> float:
+    return part.effect or 0.0
+
+
+def _speaks(why: Explanation, part: Occlusion, side: str) -> str:
+    score = number((why.score or 0.0) - _effect(part))
+    words = clipped(part.text, sys.maxsize)  # on one line; the beginning, up to a space where there is one
+    if len(words) > _QUOTED:
+        words = f"{words[:_QUOTED].rpartition(' ')[0] or words[:_QUOTED]} …"
+    return f"“{words}” speaks most {side} the candidate: without it the score is {score}."
+
+
+# ------------------------------------------------------------------------------------------------- rows of the page
+
+
+def fitting_part(table: VerdictTable, budget: int) -> VerdictTable:
+    """The part of a table whose texts have about `budget` characters: all of it, or the answers to some questions,
+    which are drawn at random.
+    """
+    sizes = np.asarray([_characters(table, place) for place in range(len(table.rows))])
+    if sizes.sum() <= budget:
+        return table
+    turns = np.random.default_rng(0).permutation(int(table.clusters.max()) + 1)  # of the questions
+    drawn = np.argsort(turns[table.clusters], kind="stable")
+    count = max(1, int(np.searchsorted(np.cumsum(sizes[drawn]), budget, side="right")))
+    return table.part(sorted(drawn[:count].tolist()))
+
+
+def _characters(table: VerdictTable, place: int) -> int:
+    """The characters of a row's texts, and of those that judges wrote on it."""
+    row, verdicts = table.rows[place], [judge.verdicts[place] for judge in table.judges]
+    texts = [row.question, row.candidate, *row.references]
+    for verdict in (row.verdict for row in verdicts if row):
+        texts += [verdict.explanation, *verdict.details.values()]
+    return sum(len(text) for text in texts if isinstance(text, str))
+
+
+def row_facts(table: VerdictTable) -> dict[str, Any]:
+    """What the page needs first: how many rows, of which judges and kinds."""
     kinds = judge_kinds([judge.signature for judge in table.judges])
-    facts = {
+    return {
         "rows": len(table.rows),
         "chunk": CHUNK,
         "labels": table.labels is not None,
         "judges": [{"name": judge.name, "kind": kind} for judge, kind in zip(table.judges, kinds, strict=True)],
         "facets": [{"name": facet.name, "levels": facet.levels} for facet in table.facets],
-        "limit": limit,
     }
+
+
+def row_columns(table: VerdictTable) -> str:
+    """The columns that filters read, as compressed base64; in texts a letter is a row."""
+    clusters, judged = table.clusters.tolist(), [judge.verdicts for judge in table.judges]
     columns = {
         "gold": "".join(" " if row.gold is None else str(row.gold) for row in table.rows),
-        "question": table.clusters.tolist() if len(set(table.clusters.tolist())) < len(table.rows) else None,
+        "question": clusters if len(set(clusters)) < len(clusters) else None,
         "facets": [facet.codes for facet in table.facets],
         "score": [
-            [None if row is None or row.score is None else round(row.score, _DIGITS) for row in judge.verdicts]
-            for judge in table.judges
+            [None if row is None or row.score is None else round(row.score, _DIGITS) for row in rows] for rows in judged
         ],
-        "verdict": ["".join(map(_verdict, judge.verdicts)) for judge in table.judges],
-        "why": [_flags(row and row.why for row in judge.verdicts) for judge in table.judges],
-        "out_of_scope": [_flags(row and row.verdict.out_of_scope for row in judge.verdicts) for judge in table.judges],
-        "short": _flags(_shortened(table, place, limit) for place in range(len(table.rows))),
-        "cut": [_flags(row and row.verdict.truncated for row in judge.verdicts) for judge in table.judges],
+        "verdict": ["".join(map(_letter, rows)) for rows in judged],
+        "why": [_flags(row and row.why for row in rows) for rows in judged],
+        "out_of_scope": [_flags(row and row.verdict.out_of_scope for row in rows) for rows in judged],
+        "cut": [_flags(row and row.verdict.truncated for row in rows) for rows in judged],
     }
-    return Packed(facts, _squeezed(columns), limit, table)
+    return _squeezed(columns)
 
 
-def _flags(values: Iterable[object]) -> str:
-    """A letter for each row: 1 where it has something, else a blank."""
-    return "".join("1" if value else " " for value in values)
-
-
-def shortened(text: str, limit: int | None) -> str:
-    """A text of at most `limit` characters; a longer one loses its middle, as answers stand at the end."""
-    if limit is None or len(text) <= limit:
-        return text
-    kept = limit - len(_CUT)
-    return text[: kept // 2] + _CUT + text[len(text) - (kept - kept // 2) :]
+def text_chunks(table: VerdictTable) -> Iterator[str]:
+    """The texts of `CHUNK` rows each, as compressed base64."""
+    seen: dict[Any, int] = {}
+    for start in range(0, len(table.rows), CHUNK):
+        with uncollected():
+            places = range(start, min(start + CHUNK, len(table.rows)))
+            texts = [_texts(table, place, seen) for place in places]
+            columns = {name: [row[name] for row in texts] for name in texts[0]}
+        yield _squeezed(columns)
 
 
 def _squeezed(value: object) -> str:
@@ -97,8 +152,13 @@ def _squeezed(value: object) -> str:
     return base64.b64encode(gzip.compress(text.encode("ascii"), 6, mtime=0)).decode("ascii")
 
 
-def _verdict(row: Row | None) -> str:
-    """One letter: 1 correct, 0 incorrect, ? undecided, - a score without a label; a space where it was not judged."""
+def _flags(values: Iterable[object]) -> str:
+    """A letter for each row: 1 where it has something, else a blank."""
+    return "".join("1" if value else " " for value in values)
+
+
+def _letter(row: Row | None) -> str:
+    """1 correct, 0 incorrect, ? undecided, - a score without a label; a space where it was not judged."""
     if row is None:
         return " "
     if row.label is not None:
@@ -106,100 +166,37 @@ def _verdict(row: Row | None) -> str:
     return "?" if row.score is None else "-"
 
 
-def _limit(table: VerdictTable, budget: int) -> int | None:
-    """The longest text that fits the budget; a repeated question counts once."""
-    lengths = [len(text) for text in {row.question or "" for row in table.rows}]
-    lengths += [len(text) for texts in {row.references for row in table.rows} for text in texts]
-    lengths += [len(row.candidate or "") for row in table.rows]
-    for judge in table.judges:
-        lengths += [len(text) for row in judge.verdicts if row for text in _written(row)]
-    if sum(lengths) <= budget:
-        return None
-    fitting = (limit for limit in _LIMITS if sum(min(length, limit) for length in lengths) <= budget)
-    return next(fitting, _LIMITS[-1])
-
-
-def _shortened(table: VerdictTable, place: int, limit: int | None) -> bool:
-    """Whether a text of a row that a search reads loses its middle."""
-    if limit is None:
-        return False
-    row = table.rows[place]
-    verdicts = (judge.verdicts[place] for judge in table.judges)
-    explanations = (row.verdict.explanation or "" for row in verdicts if row)
-    texts = (row.question or "", row.candidate or "", *row.references, *explanations)
-    return any(len(text) > limit for text in texts)
-
-
-def _written(row: Row) -> Iterator[str]:
-    """What a judge wrote on a row."""
-    if row.verdict.explanation is not None:
-        yield row.verdict.explanation
-    yield from (value for value in row.verdict.details.values() if isinstance(value, str))
-
-
-@dataclass(frozen=True, slots=True)
-class _MatchedTexts:
-    """The texts of a row as the page has them, and the reference that is shown as matched, by its place; `match` is
-    what it has in common with the candidate. Both are None without texts.
-    """
-
-    candidate: str | None
-    references: tuple[str, ...]
-    reference: int | None
-    match: Match | None
-
-    @classmethod
-    def of(cls, row: Row, matched: int | None, limit: int | None) -> _MatchedTexts:
-        """A row; `matched` is the reference that a judge names, None where none does."""
-        candidate = None if row.candidate is None else shortened(row.candidate, limit)
-        references = tuple(shortened(text, limit) for text in row.references)
-        if not candidate or not references:
-            return cls(candidate, references, None, None)
-        if matched is None or matched >= len(references):
-            matched = match(candidate, references).best_reference if len(references) > 1 else 0
-        return cls(candidate, references, matched, match(candidate, references[matched : matched + 1]))
-
-
-def _texts(table: VerdictTable, places: range, limit: int | None, seen: dict[Any, int]) -> dict[str, Any]:
-    """One chunk. Instead of a question or references that an earlier row has, it holds the number of that row."""
-    rows = [table.rows[place] for place in places]
+def _texts(table: VerdictTable, place: int, seen: dict[Any, int]) -> dict[str, Any]:
+    """A row. Instead of a question or references that an earlier row has, it holds the number of that row."""
+    row, verdicts = table.rows[place], [judge.verdicts[place] for judge in table.judges]
     facets = {facet.name for facet in table.facets}
-    shown = [_MatchedTexts.of(row, _matched(table, place), limit) for row, place in zip(rows, places, strict=True)]
-    questions = [None if row.question is None else shortened(row.question, limit) for row in rows]
-    return {
-        "id": [row.id for row in rows],
-        "question": [
-            _once(("q", row.question), question, place, seen)
-            for row, question, place in zip(rows, questions, places, strict=True)
-        ],
-        "references": [
-            _once(("r", *row.references), texts.references, place, seen)
-            for row, texts, place in zip(rows, shown, places, strict=True)
-        ],
-        "candidate": [texts.candidate for texts in shown],
-        "marks": [
-            [texts.reference, _gaps(texts.match.candidate), _gaps(texts.match.references[0])] if texts.match else 0
-            for texts in shown
-        ],
-        "more": [{name: value for name, value in row.meta.items() if name not in facets} or 0 for row in rows],
-        "verdicts": [
-            [_verdict_texts(judge.verdicts[place], texts, limit) for place, texts in zip(places, shown, strict=True)]
-            for judge in table.judges
-        ],
+    candidate, references = row.candidate, row.references
+    texts = {
+        "id": row.id,
+        "question": _once(("q", row.question), row.question, place, seen),
+        "references": _once(("r", *references), references, place, seen),
+        "candidate": candidate,
+        "marks": 0,
+        "more": {name: value for name, value in row.meta.items() if name not in facets} or 0,
+        "verdicts": [*map(_verdict_texts, verdicts)],
     }
+    if not candidate or not references:
+        return texts
+    named = [verdict.verdict.matched_reference for verdict in verdicts if verdict]
+    reference = next((place for place in named if place is not None), None)
+    if reference is None or reference >= len(references):
+        reference = match(candidate, references).best_reference if len(references) > 1 else 0
+    matched = match(candidate, [references[reference]])
+    texts["marks"] = [reference, _gaps(matched.candidate), _gaps(matched.references[0])]
+    for verdict, entries in zip(verdicts, texts["verdicts"], strict=True):
+        if verdict and entries and verdict.verdict.matched_reference == reference:
+            entries |= {"shares": shares} if (shares := against(matched.recall[0], verdict.label)) else {}
+    return texts
 
 
 def _once(key: Any, value: Any, place: int, seen: dict[Any, int]) -> Any:
     first = seen.setdefault(key, place)
     return value if first == place or not value else first
-
-
-def _matched(table: VerdictTable, place: int) -> int | None:
-    """The best-matching reference, by the first judge that names one."""
-    rows = (judge.verdicts[place] for judge in table.judges)
-    return next(
-        (row.verdict.matched_reference for row in rows if row and row.verdict.matched_reference is not None), None
-    )
 
 
 def _gaps(marks: Sequence[MatchMark]) -> list[int]:
@@ -212,41 +209,31 @@ def _gaps(marks: Sequence[MatchMark]) -> list[int]:
     return numbers
 
 
-def _verdict_texts(row: Row | None, shown: _MatchedTexts, limit: int | None) -> Any:
-    """A judge's verdict besides score and label, without what is empty; 0 for nothing.
-
-    `shares`: a share of common words that speaks against the verdict; `why`: why the candidate has its score.
-    """
+def _verdict_texts(row: Row | None) -> Any:
+    """A judge's verdict besides score and label, without what is empty; 0 for nothing."""
     if row is None:
         return 0
-    shares = ""
-    if shown.match and shown.reference == row.verdict.matched_reference:
-        shares = against(shown.match.recall[0], row.label)
     entries = {
-        "explanation": shortened(row.verdict.explanation or "", limit),
+        "explanation": row.verdict.explanation or "",
         "matched": row.verdict.matched_reference,
         "truncated": row.verdict.truncated,
-        "details": {name: _brief(value, limit) for name, value in row.verdict.details.items()},
-        "shares": shares,
-        "why": _why(row.why, row.candidate, limit) if row.why and row.candidate else None,
+        "details": _rounded(row.verdict.details),
+        "why": _why(row.why, row.candidate) if row.why and row.candidate else None,
         "out_of_scope": row.verdict.out_of_scope,
         "left_out": not_judged(row.verdict.left_out),
     }
     return {name: value for name, value in entries.items() if value not in (None, "", {})} or 0
 
 
-def _why(why: Explanation, candidate: str, limit: int | None) -> Any:
+def _why(why: Explanation, candidate: str) -> Any:
     """The reason in words, and the candidate in pieces: parts that matter with their effects, other text with 0."""
-    parts = [[shortened(text, limit), round(effect or 0.0, _DIGITS)] for text, effect in pieces(candidate, why)]
-    return [because(why), parts]
+    return [because(why), [[text, round(effect or 0.0, _DIGITS)] for text, effect in pieces(candidate, why)]]
 
 
-def _brief(value: Any, limit: int | None) -> Any:
-    """A detail with shortened texts and rounded numbers."""
-    if isinstance(value, str):
-        return shortened(value, limit)
+def _rounded(value: Any) -> Any:
+    """A detail with rounded numbers."""
     if isinstance(value, float):
         return float(f"{value:.{_DIGITS + 1}g}")
     if isinstance(value, Mapping):
-        return {name: _brief(part, limit) for name, part in value.items()}
-    return [_brief(part, limit) for part in value] if isinstance(value, list) else value
+        return {name: _rounded(part) for name, part in value.items()}
+    return [*map(_rounded, value)] if isinstance(value, list) else value

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from statistics import multimode
 from typing import Any
 
 from bert_judge.measures.agreement import kappa_of_judges
 from bert_judge.measures.arrays import Integers, np
 from bert_judge.measures.confusion import ratio
 from bert_judge.measures.estimates import BootstrapSettings, Estimate, rate
-from bert_judge.measures.paired import Difference
-from bert_judge.measures.raters import RankCorrelation, interval_alpha, kendall_tau, majority, nominal_alpha
+from bert_judge.measures.paired import Difference, RankCorrelation, kendall_tau
 from bert_judge.records import Row, Signature
 from bert_judge.studies.pairing import check_matched
 from bert_judge.studies.table import JudgeColumn, VerdictTable
@@ -60,17 +60,13 @@ class JudgePair:
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """Judges of the same answers. `alpha` is Krippendorff's of labels, `score_alpha` that of scores where all are
-    probabilities; `majority` is the accuracy of what most of three or more judges say, over rows where most agree.
-    """
+    """Judges of the same answers; `majority` is the accuracy of what most of three or more say, where most agree."""
 
     rows: int
     questions: int
     disagreements: int
     judges: Sequence[PanelJudge]
     pairs: Sequence[JudgePair]
-    alpha: float | None
-    score_alpha: float | None
     majority: float | None
     notes: Sequence[str]
 
@@ -94,9 +90,9 @@ def agree(table: VerdictTable, bootstrap: BootstrapSettings | None = None) -> Pa
     bootstrap = bootstrap or BootstrapSettings()
     pairs = [_pair(table, first, second, bootstrap) for first, second in combinations(table.judges, 2)]
     shared = table.part(np.flatnonzero(np.sum([judge.judged for judge in table.judges], axis=0) > 1))
-    several, probable = len(table.judges) > 2, all(judge.scale == "probability" for judge in table.judges)
+    several = len(table.judges) > 2
     labels = [_or_none(judge.labels) for judge in shared.judges]
-    votes = [majority(row_labels) if several else None for row_labels in zip(*labels, strict=True)]
+    votes = [_majority(row_labels) if several else None for row_labels in zip(*labels, strict=True)]
     decided = [(vote, row.gold) for vote, row in zip(votes, shared.rows, strict=True) if None not in (vote, row.gold)]
     return Panel(
         rows=len(shared.rows),
@@ -104,8 +100,6 @@ def agree(table: VerdictTable, bootstrap: BootstrapSettings | None = None) -> Pa
         disagreements=int(shared.disagree.sum()),
         judges=[_judge(judge, shared, votes if several else None) for judge in shared.judges],
         pairs=[pair for pair, _ in pairs],
-        alpha=nominal_alpha(labels),
-        score_alpha=interval_alpha(np.stack([judge.scores for judge in shared.judges])) if probable else None,
         majority=ratio(sum(vote == gold for vote, gold in decided), len(decided)),
         notes=[*(note for _, note in pairs if note), *_notes(table.judges)],
     )
@@ -126,7 +120,7 @@ def disagreement_records(table: VerdictTable) -> Iterator[dict[str, Any]]:
     for disagreement in disagreements(table):
         row, verdicts = disagreement.row, disagreement.verdicts
         right = [name for name, verdict in verdicts.items() if verdict.label == row.gold]
-        vote = majority([verdict.label for verdict in verdicts.values()])
+        vote = _majority([verdict.label for verdict in verdicts.values()])
         yield {
             "id": row.id,
             "question": row.question,
@@ -136,6 +130,12 @@ def disagreement_records(table: VerdictTable) -> Iterator[dict[str, Any]]:
             **({"majority": vote} if len(table.judges) > 2 else {}),
             "judges": {name: {"score": verdict.score, "label": verdict.label} for name, verdict in verdicts.items()},
         }
+
+
+def _majority(labels: Sequence[int | None]) -> int | None:
+    """The label that more judges give than the other; None for no labels or a tie."""
+    most = multimode(label for label in labels if label is not None)
+    return most[0] if len(most) == 1 else None
 
 
 def _or_none(labels: Integers) -> list[int | None]:

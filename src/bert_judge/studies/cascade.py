@@ -26,10 +26,9 @@ from bert_judge.judges import Judge
 from bert_judge.judges.base import SECRETS
 from bert_judge.judges.cascade import CascadePlan, Certificate, Counted, Stage
 from bert_judge.judges.naming import JudgeSpec
-from bert_judge.measures.arrays import np
+from bert_judge.measures.arrays import factorise, np
 from bert_judge.measures.certified import Evidence, at_least, fixed_sequence, highest_target, rows_needed
 from bert_judge.measures.estimates import draw_clusters
-from bert_judge.measures.inputs import factorise
 from bert_judge.records import Row, Sample, Signature, Verdict
 from bert_judge.studies.slices import KINDS, NOTHING
 

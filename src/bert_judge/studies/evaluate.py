@@ -14,9 +14,11 @@ from typing import Annotated
 from bert_judge.errors import InputError
 from bert_judge.measures.agreement import Agreement, agreements
 from bert_judge.measures.arrays import ArrayLike, Integers, Numbers, Truths, np
-from bert_judge.measures.calibration import Bin, reliability
 from bert_judge.measures.confusion import Confusion
-from bert_judge.measures.discrimination import (
+from bert_judge.measures.estimates import BootstrapSettings
+from bert_judge.measures.paired import Difference, holm
+from bert_judge.measures.scores import (
+    Bin,
     RiskCoverage,
     Threshold,
     best_f1,
@@ -24,10 +26,9 @@ from bert_judge.measures.discrimination import (
     for_precision,
     for_recall,
     most_accurate,
+    reliability,
     risk_coverage,
 )
-from bert_judge.measures.estimates import BootstrapSettings
-from bert_judge.measures.paired import Difference, holm
 from bert_judge.metrics import containment
 from bert_judge.records import Row, Scale, Signature
 from bert_judge.studies.slices import Slice, is_small, slices

@@ -16,8 +16,7 @@ from typing import Literal
 
 from bert_judge.errors import InputError
 from bert_judge.judges.naming import distinct
-from bert_judge.measures.arrays import Integers, Numbers, Truths, np
-from bert_judge.measures.inputs import factorise
+from bert_judge.measures.arrays import Integers, Numbers, Truths, factorise, np
 from bert_judge.records import Row, Scale, Signature
 from bert_judge.results.runs import Run
 from bert_judge.studies.labels import Labels, relabelled

@@ -1,102 +1,109 @@
-"""The sections of a report, one module each: its data, its text and its figure.
+"""The sections of a report: each module makes some from the verdicts, with their data, text and figures.
 
-A new section is a function from `Findings` to a `Section` in a module here, and a line in `SECTIONS`.
+This one has what they share: the findings, rates as cells of tables, and the frame of charts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any, Literal
 
-from bert_judge.measures import Estimate
-from bert_judge.records import Signature
-from bert_judge.report.document import Block, Document
-from bert_judge.report.sections.agreement import agreement_section
-from bert_judge.report.sections.base import Findings, Section, correct_rate
-from bert_judge.report.sections.crosses import crosses_section
-from bert_judge.report.sections.judges import judges_section
-from bert_judge.report.sections.kinds import kinds_section
-from bert_judge.report.sections.origin import origin_section
-from bert_judge.report.sections.pairs import pairs_section
-from bert_judge.report.sections.scores import scores_section
-from bert_judge.studies.table import VerdictTable
-from bert_judge.wording import percent
+from bert_judge.measures import Agreement, Estimate, rate
+from bert_judge.measures.agreement import agreements
+from bert_judge.measures.arrays import Integers, Truths, np
+from bert_judge.report.document import BarCell, Block, Content
+from bert_judge.studies.table import JudgeColumn, VerdictTable
+from bert_judge.wording import interval, number, percent
 
-SECTIONS: Sequence[Callable[[Findings], Section | None]] = (
-    judges_section,
-    scores_section,
-    agreement_section,
-    pairs_section,
-    kinds_section,
-    crosses_section,
-    origin_section,
-)
-"""The sections in their order; one that has nothing to show is None."""
+_WIDTH, _HEIGHT = 340, 200
+_LEFT, _RIGHT, _TOP, _FOOT = 40, 8, 8, 30
 
 
 @dataclass(frozen=True, slots=True)
-class VerdictReport:
-    """A report: what stands at its top, and its sections. `gold` is the rate correct by human labels, if there are
-    any; `labels` says where these are from.
+class Findings:
+    """What sections are made from: the table of verdicts, and the agreement of each judge, by its name, that has rows
+    with a human label.
     """
 
-    title: str
-    rows: int
-    labels: str | None
-    gold: Estimate | None
-    notes: Sequence[str]
-    judges: Sequence[tuple[str, Signature]]
-    sections: Sequence[Section]
+    table: VerdictTable
+    agreements: Mapping[str, Agreement]
 
-    @property
-    def headline(self) -> str:
-        """How many answers, judges and labels there are."""
-        several = f", {len(self.judges)} judges" if len(self.judges) > 1 else ""
-        line = f"{self.rows:,} answers{several}"
-        if self.gold and self.gold.value is not None:
-            line += f"; {self.gold.n:,} with human labels, {percent(self.gold.value)} of these correct"
-        return line
-
-    def blocks(self, place: str) -> list[Block]:
-        """The blocks that stand in a place of the page: "overview", "figures" or "origin"."""
-        return [block for section in self.sections if section.place == place for block in section.blocks]
-
-    def data(self, name: str) -> Any:
-        """The data of a section; nothing where the report does not have it."""
-        return next((section.data for section in self.sections if section.name == name), ())
-
-    def document(self) -> Document:
-        """The report without its rows, for Markdown and the terminal."""
-        parts: list[Block] = [self.headline, *(block for section in self.sections for block in section.blocks)]
-        return Document(f"Report: {self.title}", parts, self.notes, self.judges)
-
-    def record(self) -> dict[str, Any]:
-        """The report without its rows, for JSON: the data of each section by its name."""
-        top = {
-            "title": self.title,
-            "rows": self.rows,
-            "labels": self.labels,
-            "gold": self.gold and asdict(self.gold),
-            "notes": list(self.notes),
-        }
-        return top | {section.name: [asdict(item) for item in section.data] for section in self.sections}
+    @classmethod
+    def of(cls, table: VerdictTable) -> Findings:
+        """Compare each judge with the human labels of the answers that it judged."""
+        by_judge = {}
+        for judge in table.judges:
+            places = np.flatnonzero(judge.judged & (table.golds >= 0))
+            (agreement,) = agreements(table.golds[places], [judge.part(places)], table.clusters[places])
+            if agreement.counts.n:
+                by_judge[judge.name] = agreement
+        return cls(table, by_judge)
 
 
-def make_report(table: VerdictTable, title: str = "", notes: Iterable[str] = ()) -> VerdictReport:
-    """Count everything; `notes` stand before those of the table."""
-    findings = Findings.of(table)
-    rows = len(table.rows)
-    judged = [(judge.name, int(judge.judged.sum())) for judge in table.judges]
-    more = [f"{name} judged {count:,} of the {rows:,} answers." for name, count in judged if count < rows]
-    if any(row.candidate is None for row in table.rows):
-        more.append("The runs were made without texts: there is nothing to read beside the scores.")
-    return VerdictReport(
-        title=title,
-        rows=rows,
-        labels=table.labels,
-        gold=correct_rate(table.golds, table.clusters) if table.labels else None,
-        notes=[*notes, *table.notes, *more],
-        judges=[(judge.name, judge.signature) for judge in table.judges],
-        sections=[section for make in SECTIONS if (section := make(findings))],
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A section of a report: its name and data in JSON, its blocks for Markdown and the page, and where these stand."""
+
+    name: str
+    data: Any
+    blocks: Sequence[Block]
+    place: Literal["overview", "figures", "origin"] = "figures"
+
+
+def correct_rate(labels: Integers, questions: Integers) -> Estimate:
+    """The rate of correct ones among labels, where -1 is none."""
+    labelled = labels >= 0
+    return rate(labels[labelled] == 1, questions[labelled])
+
+
+def judged_correct(judge: JudgeColumn, chosen: Truths, questions: Integers) -> Estimate:
+    """The rate that a judge labels correct of the chosen rows; where it labels none, its mean score, without an
+    interval.
+    """
+    labels, scores = judge.labels[chosen], judge.scores[chosen]
+    if (labels >= 0).any():
+        return correct_rate(labels, questions[chosen])
+    scores = scores[np.isfinite(scores)]
+    return Estimate(math.fsum(scores) / len(scores), n=len(scores)) if len(scores) else Estimate(None)
+
+
+def estimate_cell(estimate: Estimate | None, brackets: bool = True) -> Content:
+    """A rate with a bar and its interval, which stands in the tooltip without `brackets`; a mean score as a number."""
+    if estimate is None or estimate.interval is None:
+        return number(estimate.value if estimate else None)
+    if brackets:
+        return BarCell(interval(estimate), estimate)
+    return BarCell(percent(estimate.value), estimate, f"{estimate.n:,} rows, {interval(estimate)}")
+
+
+def chart(label: str, lines: Mapping[float, str], ticks: Mapping[float, str], marks: Sequence[str]) -> str:
+    """A chart as SVG: lines of the grid and numbers below the axis by their places in [0, 1], and marks on them.
+
+    `label` is what a screen reader says. The page sets the colours.
+    """
+    grid = [
+        f'<path class="grid" d="M{_LEFT} {y(part):.1f}H{_WIDTH - _RIGHT}"/>'
+        f'<text class="left" x="{_LEFT - 5}" y="{y(part) + 3.5:.1f}">{text}</text>'
+        for part, text in lines.items()
+    ]
+    numbers = [
+        f'<text class="below" x="{x(part):.1f}" y="{_HEIGHT - _FOOT + 15}">{text}</text>'
+        for part, text in ticks.items()
+    ]
+    content = "".join([*grid, *numbers, *marks])
+    return (
+        f'<svg class="chart" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{escape(label)}">{content}</svg>'
     )
+
+
+def x(part: float) -> float:
+    """The place of a part, in [0, 1], of a chart's width."""
+    return _LEFT + part * (_WIDTH - _LEFT - _RIGHT)
+
+
+def y(part: float) -> float:
+    """The place of a part, in [0, 1], of a chart's height, from below."""
+    return _HEIGHT - _FOOT - part * (_HEIGHT - _FOOT - _TOP)

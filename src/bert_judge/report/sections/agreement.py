@@ -1,18 +1,17 @@
-"""The judges against human labels: reliability of probabilities, and how labels go together."""
+"""The judges against human labels, and against each other."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from itertools import combinations
 
-from bert_judge.measures import Agreement
+from bert_judge.measures import Agreement, Confusion, Estimate, rate
 from bert_judge.measures.arrays import np
-from bert_judge.measures.calibration import Bin, reliability
-from bert_judge.report import charts
-from bert_judge.report.document import Chart, Content, Table
-from bert_judge.report.sections.base import Findings, Section
+from bert_judge.measures.scores import Bin, reliability
+from bert_judge.report.document import Chart, Content, PagePanel, Table
+from bert_judge.report.sections import Findings, Section, chart, estimate_cell, x, y
 from bert_judge.studies.table import JudgeColumn, VerdictTable
 from bert_judge.wording import interval, number, percent
 
@@ -27,29 +26,14 @@ class JudgeAgreement:
 
 
 @dataclass(frozen=True, slots=True)
-class ConfusionPanel:
-    """Labels of a judge against human labels."""
+class SameLabels:
+    """Two judges: the rate of equal labels among the rows that have both (`share`), and Cohen's kappa."""
 
-    judge: str
-    agreement: Agreement
-    macro: ClassVar[str] = "confusion"
-
-    def text(self) -> str:
-        """As lines of a terminal."""
-        return self._table().text()
-
-    def markdown(self) -> str:
-        """As a table of Markdown."""
-        return self._table().markdown()
-
-    def _table(self) -> Table:
-        counts = self.agreement.counts
-        head = ["", "judge: correct", "judge: incorrect"]
-        body: list[list[Content]] = [
-            ["human: correct", counts.true_positive, counts.false_negative],
-            ["human: incorrect", counts.false_positive, counts.true_negative],
-        ]
-        return Table("Labels", head, body, of=self.judge)
+    first: str
+    second: str
+    share: Estimate
+    kappa: float | None
+    confusion: Confusion
 
 
 def agreement_section(findings: Findings) -> Section | None:
@@ -59,9 +43,23 @@ def agreement_section(findings: Findings) -> Section | None:
         for judge in findings.table.judges
         if (agreement := findings.agreements.get(judge.name))
     ]
-    diagrams = [_chart(judge) for judge in judges if judge.bins]
-    panels = [ConfusionPanel(judge.judge, judge.agreement) for judge in judges]
-    return Section("agreement", judges, [*diagrams, *panels]) if judges else None
+    diagrams = [_diagram(judge) for judge in judges if judge.bins]
+    labels = [PagePanel("confusion", judge, _labels_table(judge)) for judge in judges]
+    return Section("agreement", judges, [*diagrams, *labels]) if judges else None
+
+
+def pairs_section(findings: Findings) -> Section | None:
+    """A line for each two judges with labels of the same rows."""
+    table = findings.table
+    pairs = []
+    for first, second in combinations(table.judges, 2):
+        both = (first.labels >= 0) & (second.labels >= 0)
+        if both.any():
+            one, two = first.labels[both], second.labels[both]
+            counts = Confusion.count(zip(one.tolist(), two.tolist(), strict=True))
+            share = rate(one == two, table.clusters[both])
+            pairs.append(SameLabels(first.name, second.name, share, counts.kappa, counts))
+    return Section("pairs", pairs, [_pairs_table(pairs, int(table.disagree.sum()))]) if pairs else None
 
 
 def reliability_table(bins: Sequence[Bin], judge: str) -> Table:
@@ -73,6 +71,23 @@ def reliability_table(bins: Sequence[Bin], judge: str) -> Table:
     return Table("Reliability", ["score", "rows", "mean score", "labelled correct"], body, of=judge)
 
 
+def _labels_table(judge: JudgeAgreement) -> Table:
+    counts = judge.agreement.counts
+    body: list[list[Content]] = [
+        ["human: correct", counts.true_positive, counts.false_negative],
+        ["human: incorrect", counts.false_positive, counts.true_negative],
+    ]
+    return Table("Labels", ["", "judge: correct", "judge: incorrect"], body, of=judge.judge)
+
+
+def _pairs_table(pairs: Sequence[SameLabels], disagreements: int) -> Table:
+    body: list[list[Content]] = [
+        [f"{pair.first} / {pair.second}", pair.share.n, estimate_cell(pair.share), number(pair.kappa)] for pair in pairs
+    ]
+    below = f"{disagreements:,} answers have different labels; the page lists them with its filter “judges disagree”"
+    return Table("Agreement of judges", ["judges", "rows", "same label", "kappa"], body, below)
+
+
 def _bins(judge: JudgeColumn, table: VerdictTable) -> list[Bin]:
     scored = (table.golds >= 0) & np.isfinite(judge.scores) & judge.probable
     if not scored.any():
@@ -80,29 +95,29 @@ def _bins(judge: JudgeColumn, table: VerdictTable) -> list[Bin]:
     return reliability(judge.scores[scored], table.golds[scored], clusters=table.clusters[scored])
 
 
-def _chart(judge: JudgeAgreement) -> Chart:
+def _diagram(judge: JudgeAgreement) -> Chart:
     ece, brier = judge.agreement.ece, judge.agreement.brier
     key = f"rate labelled correct, by mean score · ECE {number(ece.value if ece else None)}"
     key += f" · Brier {number(brier.value if brier else None)}"
     table = reliability_table(judge.bins, judge.judge)
-    return Chart("Reliability", judge.judge, _drawing(judge.bins, judge.judge), key, data=table)
+    return Chart("Reliability", judge.judge, _drawing(judge.bins, judge.judge), key, table)
 
 
 def _drawing(bins: Sequence[Bin], judge: str) -> str:
     """Mean score against the rate labelled correct, with 95 % intervals; a calibrated judge is on the diagonal."""
-    parts = [charts.across(charts.y(value, 1), f"{value:.0%}") for value in (0, 0.25, 0.5, 0.75, 1)]
-    parts += [charts.below(charts.x(value), f"{value:g}") for value in (0, 0.25, 0.5, 0.75, 1)]
-    parts.append(f'<path class="diagonal" d="M{charts.x(0)} {charts.y(0, 1)}L{charts.x(1)} {charts.y(1, 1)}"/>')
-    points = [(charts.x(part.mean_score), charts.y(part.right.value or 0.0, 1)) for part in bins]
-    parts.append(f'<path class="line" d="M{"L".join(f"{x:.1f} {y:.1f}" for x, y in points)}"/>')
+    points = [(x(part.mean_score), y(part.right.value or 0.0)) for part in bins]
+    marks = [f'<path class="diagonal" d="M{x(0)} {y(0)}L{x(1)} {y(1)}"/>']
+    marks.append(f'<path class="line" d="M{"L".join(f"{across:.1f} {up:.1f}" for across, up in points)}"/>')
     most = max(part.rows for part in bins)
-    for part, (x, y) in zip(bins, points, strict=True):
+    for part, (across, up) in zip(bins, points, strict=True):
         low, high = part.right.interval or (0.0, 1.0)
         radius = 2.5 + 4 * math.sqrt(part.rows / most)
-        parts.append(
+        marks.append(
             f'<g class="point"><title>{part.rows:,} rows with a mean score of {part.mean_score:.2f}: '
             f"{interval(part.right)} correct</title>"
-            f'<path d="M{x:.1f} {charts.y(low, 1):.1f}V{charts.y(high, 1):.1f}"/>'
-            f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}"/></g>'
+            f'<path d="M{across:.1f} {y(low):.1f}V{y(high):.1f}"/>'
+            f'<circle cx="{across:.1f}" cy="{up:.1f}" r="{radius:.1f}"/></g>'
         )
-    return charts.svg(parts, f"Reliability of {judge}: {len(bins)} bins of scores")
+    quarters = (0, 0.25, 0.5, 0.75, 1)
+    lines, ticks = {value: f"{value:.0%}" for value in quarters}, {value: f"{value:g}" for value in quarters}
+    return chart(f"Reliability of {judge}: {len(bins)} bins of scores", lines, ticks, marks)

@@ -1,18 +1,21 @@
-"""The judges side by side: how many answers each one judged, labelled correct and left undecided, and its costs."""
+"""The judges side by side: how many answers each one judged, labelled correct and left undecided, what they cost, and
+how its verdicts were made.
+"""
 
 from __future__ import annotations
 
 import math
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any
 
 from bert_judge.measures import Agreement, Estimate
 from bert_judge.measures.arrays import np
 from bert_judge.records import Row, Signature
-from bert_judge.report.document import Table
-from bert_judge.report.sections.base import Findings, Section, correct_rate
+from bert_judge.report.document import Facts, PagePanel, Table
+from bert_judge.report.sections import Findings, Section, correct_rate
 from bert_judge.results import BAD_ROWS
 from bert_judge.results.runs import Run
 from bert_judge.studies.pairing import judge_kinds
@@ -28,8 +31,8 @@ class JudgeFigures:
     """The figures of one judge.
 
     `right` is the rate that it labels correct, None where it gives no labels; `right_all` counts undecided rows as
-    incorrect; `out_of_scope` counts rows out of scope, by reason. Times and tokens are sums over its runs as far as
-    these record them; `money` is in the unit of the prices that the user set.
+    incorrect; `out_of_scope` counts the rows out of its scope, by reason. Times and tokens are sums over its runs, as
+    far as these record them; `money` is in the unit of the prices that the user set.
     """
 
     name: str
@@ -54,32 +57,39 @@ class JudgeFigures:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A judge at a glance: its main figure, and the others by name."""
+    """A judge at a glance: its main figure, the others by name, and which of these need a second look."""
 
     judge: JudgeFigures
     main: str
     facts: Mapping[str, str]
-
-    def warns(self, name: str) -> bool:
-        """Whether a figure needs a second look."""
-        return name in _WARNINGS and self.facts[name] != "0"
+    warnings: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
-class Cards:
-    """A card for each judge on the page; elsewhere a table."""
+class Origin:
+    """Where the verdicts of a judge come from; versions and machine are those of its last run."""
 
-    table: Table
-    cards: Sequence[Card]
-    macro: ClassVar[str] = "cards"
+    judge: str
+    kind: str
+    signature: Signature
+    commands: Sequence[str]
+    inputs: Sequence[str]
+    folders: Sequence[str]
+    versions: Mapping[str, str]
+    machine: Mapping[str, Any]
+    started: str
 
-    def text(self) -> str:
-        """As lines of a terminal."""
-        return self.table.text()
-
-    def markdown(self) -> str:
-        """As a table of Markdown."""
-        return self.table.markdown()
+    @property
+    def facts(self) -> list[tuple[str, str]]:
+        """When, where and on what the verdicts were made."""
+        facts = [
+            ("started", self.started),
+            ("input", ", ".join(self.inputs)),
+            ("result", ", ".join(self.folders)),
+            ("versions", ", ".join(f"{name} {version}" for name, version in self.versions.items())),
+            ("machine", ", ".join(f"{name} {value}" for name, value in self.machine.items())),
+        ]
+        return [(name, text) for name, text in facts if text]
 
 
 def judges_section(findings: Findings) -> Section:
@@ -88,7 +98,21 @@ def judges_section(findings: Findings) -> Section:
     kinds = judge_kinds([judge.signature for judge in table.judges])
     judges = [_figures(judge, kind, table) for judge, kind in zip(table.judges, kinds, strict=True)]
     facts = [_facts(judge, findings.agreements.get(judge.name)) for judge in judges]
-    return Section("judges", judges, [Cards(_table(judges, facts), [*map(_card, judges, facts)])], "overview")
+    cards = PagePanel("cards", [*map(_card, judges, facts)], _table(judges, facts))
+    return Section("judges", judges, [cards], "overview")
+
+
+def origin_section(findings: Findings) -> Section:
+    """How the verdicts of each judge were made: commands, inputs, versions, machine and signature."""
+    judges = findings.table.judges
+    kinds = judge_kinds([judge.signature for judge in judges])
+    origins = [_origin(judge, kind) for judge, kind in zip(judges, kinds, strict=True)]
+    panels = []
+    for origin in origins:
+        commands = [("command", command) for command in origin.commands]
+        facts = Facts([*commands, *origin.facts], f"How {origin.judge} was made")
+        panels.append(PagePanel("origin", origin, facts))
+    return Section("origin", origins, panels, "origin")
 
 
 def _figures(judge: JudgeColumn, kind: str, table: VerdictTable) -> JudgeFigures:
@@ -175,4 +199,22 @@ def _card(judge: JudgeFigures, facts: Mapping[str, str]) -> Card:
     shown = {name: text for name, text in facts.items() if text != "-" and name not in _IN_CHARTS}
     more = f" and {len(judge.folders) - 1:,} more" if len(judge.folders) > 1 else ""
     shown["result"] = judge.folders[0] + more
-    return Card(judge, "judged correct" if judge.right else "mean score", shown)
+    warnings = [name for name in _WARNINGS if shown.get(name, "0") != "0"]
+    return Card(judge, "judged correct" if judge.right else "mean score", shown, warnings)
+
+
+def _origin(judge: JudgeColumn, kind: str) -> Origin:
+    """From the records of a judge's runs; each command and each input once."""
+    runs, last = judge.runs, judge.runs[-1].record
+    commands = (shlex.join(run.record["command"]) for run in runs if run.record.get("command"))
+    return Origin(
+        judge=judge.name,
+        kind=kind,
+        signature=judge.signature,
+        commands=list(dict.fromkeys(commands)),
+        inputs=list(dict.fromkeys(str(run.input.get("path", "")) for run in runs)),
+        folders=[str(run.folder) for run in runs],
+        versions=last.get("versions", {}),
+        machine=last.get("machine", {}),
+        started=min((run.record["timings"]["started"] for run in runs if "timings" in run.record), default=""),
+    )

@@ -7,20 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bert_judge.measures import Estimate
-from bert_judge.measures.arrays import np
+from bert_judge.measures.arrays import Integers, np
 from bert_judge.report.document import Content, Table
-from bert_judge.report.sections.base import (
-    MOST_SHOWN,
-    Findings,
-    Section,
-    correct_rate,
-    estimate_cell,
-    judged_correct,
-)
+from bert_judge.report.sections import Findings, Section, correct_rate, estimate_cell, judged_correct
 from bert_judge.studies.slices import Facet
-from bert_judge.studies.table import VerdictTable
+from bert_judge.studies.table import JudgeColumn, VerdictTable
 from bert_judge.wording import INTERVALS
 
+_MOST_SHOWN = 25  # levels of a kind, or tasks and models, that a table has: the largest
 _TABLES = 6  # kinds of rows that have a table
 
 
@@ -43,44 +37,80 @@ class Kind:
     left_out: int
 
 
+@dataclass(frozen=True, slots=True)
+class Cross:
+    """One judge's rates; `cells` has a line for each task, a column for each model."""
+
+    judge: str
+    tasks: Sequence[str]
+    models: Sequence[str]
+    cells: Sequence[Sequence[Estimate]]
+
+
 def kinds_section(findings: Findings) -> Section | None:
     """A table for each of the first kinds of rows."""
     table = findings.table
     kinds = [_kind(facet, table) for facet in table.facets[:_TABLES]]
-    return Section("kinds", kinds, [_table(kind, table) for kind in kinds]) if kinds else None
+    return Section("kinds", kinds, [_kind_table(kind, table) for kind in kinds]) if kinds else None
+
+
+def crosses_section(findings: Findings) -> Section | None:
+    """A table of tasks by models for each judge, where the input has several of both."""
+    table = findings.table
+    facets = {facet.name: facet for facet in table.facets}
+    task, model = facets.get("task"), facets.get("model") or facets.get("candidate_model")
+    if not task or not model:
+        return None
+    crosses = [_cross(judge, task, model, table.clusters) for judge in table.judges]
+    return Section("crosses", crosses, [*map(_cross_table, crosses)])
 
 
 def _kind(facet: Facet, table: VerdictTable) -> Kind:
-    codes = np.asarray(facet.codes)
+    codes, levels = np.asarray(facet.codes), []
+    for code in sorted(_largest(facet), key=lambda code: (code < 0, code)):
+        chosen = codes == code
+        gold = correct_rate(table.golds[chosen], table.clusters[chosen]) if table.labels else None
+        rates = [judged_correct(judge, chosen, table.clusters) for judge in table.judges]
+        levels.append(Level(facet.levels[code] if code >= 0 else "(none)", int(chosen.sum()), gold, rates))
+    return Kind(facet.name, levels, len(set(facet.codes)) - len(levels))
+
+
+def _largest(facet: Facet) -> list[int]:
+    """The levels with the most rows."""
     counts = Counter(facet.codes)
-    largest = sorted(counts, key=lambda code: (-counts[code], code))[:MOST_SHOWN]
-    levels = [
-        Level(
-            facet.levels[code] if code >= 0 else "(none)",
-            counts[code],
-            correct_rate(table.golds[codes == code], table.clusters[codes == code]) if table.labels else None,
-            [judged_correct(judge, codes == code, table.clusters) for judge in table.judges],
-        )
-        for code in sorted(largest, key=lambda code: (code < 0, code))
-    ]
-    return Kind(facet.name, levels, len(counts) - len(levels))
+    return sorted(counts, key=lambda code: (-counts[code], code))[:_MOST_SHOWN]
 
 
-def _table(kind: Kind, table: VerdictTable) -> Table:
-    labelled, cells = table.labels is not None, [cell for level in kind.levels for cell in level.judges]
-    body: list[list[Content]] = [
-        [
-            level.name,
-            level.rows,
-            *([estimate_cell(level.gold)] if labelled else []),
-            *map(estimate_cell, level.judges),
-        ]
-        for level in kind.levels
-    ]
+def _kind_table(kind: Kind, table: VerdictTable) -> Table:
+    labelled = table.labels is not None
+    body: list[list[Content]] = []
+    for level in kind.levels:
+        gold = [estimate_cell(level.gold)] if labelled else []
+        body.append([level.name, level.rows, *gold, *map(estimate_cell, level.judges)])
     head = [kind.name, "rows", *(["human labels"] if labelled else []), *(judge.name for judge in table.judges)]
     notes = [INTERVALS]
-    if any(cell.value is not None and cell.interval is None for cell in cells):
+    if any(rate.value is not None and rate.interval is None for level in kind.levels for rate in level.judges):
         notes.append("of a judge without labels: its mean score")
     if kind.left_out:
         notes.append(f"{kind.left_out} smaller ones are left out")
     return Table(f"Rate correct by {kind.name}", head, body, "; ".join(notes))
+
+
+def _cross(judge: JudgeColumn, task: Facet, model: Facet, questions: Integers) -> Cross:
+    of_task, of_model = np.asarray(task.codes), np.asarray(model.codes)
+    tasks, models = (sorted(code for code in _largest(facet) if code >= 0) for facet in (task, model))
+    cells = [
+        [judged_correct(judge, (of_task == line) & (of_model == column), questions) for column in models]
+        for line in tasks
+    ]
+    return Cross(judge.name, [task.levels[code] for code in tasks], [model.levels[code] for code in models], cells)
+
+
+def _cross_table(cross: Cross) -> Table:
+    rates = any(cell.interval for line in cross.cells for cell in line)
+    title = f"{'Rate correct' if rates else 'Mean score'} by task and model"
+    body: list[list[Content]] = [
+        [task, *(estimate_cell(cell, brackets=False) for cell in line)]
+        for task, line in zip(cross.tasks, cross.cells, strict=True)
+    ]
+    return Table(title, ["task", *cross.models], body, of=cross.judge)

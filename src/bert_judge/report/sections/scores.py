@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bert_judge.measures.arrays import Integers, np
-from bert_judge.report import charts
 from bert_judge.report.document import Chart
-from bert_judge.report.sections.base import Findings, Section
+from bert_judge.report.sections import Findings, Section, chart, x, y
 from bert_judge.studies.table import JudgeColumn
 
 BARS = 20
@@ -80,22 +79,30 @@ def _chart(histogram: Histogram, labelled: bool) -> Chart:
 
 def _drawing(histogram: Histogram) -> str:
     bars = histogram.bars
-    top, step = charts.steps(max(bar.total for bar in bars))
+    top, step = _scale(max(bar.total for bar in bars))
     low, high = bars[0].low, bars[-1].high
-    parts = [
-        *(charts.across(charts.y(value, top), charts.count(value)) for value in range(0, top + 1, step)),
-        *(charts.below(charts.x(part), f"{low + (high - low) * part:.3g}") for part in (0, 0.25, 0.5, 0.75, 1)),
-    ]
-    width = (charts.x(1) - charts.x(0)) / len(bars)
+    lines = {
+        count / top: f"{count / 1000:g}k" if count >= 10_000 else f"{count:,}" for count in range(0, top + 1, step)
+    }
+    ticks = {part: f"{low + (high - low) * part:.3g}" for part in (0, 0.25, 0.5, 0.75, 1)}
+    width = (x(1) - x(0)) / len(bars)
+    marks = []
     for place, bar in enumerate(bars):
-        base = 0
+        below = 0
         for kind, words in _STACK.items():
             if count := getattr(bar, kind):
-                y, bottom = charts.y(base + count, top), charts.y(base, top)
-                parts.append(
-                    f'<rect class="{kind}" x="{charts.x(0) + place * width + 0.5:.1f}" y="{y:.1f}" '
-                    f'width="{width - 1:.1f}" height="{max(bottom - y, 0.7):.1f}">'
+                upper, lower = y((below + count) / top), y(below / top)
+                marks.append(
+                    f'<rect class="{kind}" x="{x(0) + place * width + 0.5:.1f}" y="{upper:.1f}" '
+                    f'width="{width - 1:.1f}" height="{max(lower - upper, 0.7):.1f}">'
                     f"<title>{bar.low:.2f} to {bar.high:.2f}: {count:,}{words}</title></rect>"
                 )
-                base += count
-    return charts.svg(parts, f"Histogram of {sum(bar.total for bar in bars):,} scores of {histogram.judge}")
+                below += count
+    return chart(f"Histogram of {sum(bar.total for bar in bars):,} scores of {histogram.judge}", lines, ticks, marks)
+
+
+def _scale(highest: int) -> tuple[int, int]:
+    """The top of a scale of counts, and the step between its about four lines: 1, 2 or 5 times a power of ten."""
+    power = 10 ** max(0, math.floor(math.log10(max(highest, 1))) - 1)
+    step = next(power * factor for factor in (1, 2, 5, 10, 20, 50) if power * factor * 4 >= highest)
+    return max(1, math.ceil(highest / step)) * step, step
