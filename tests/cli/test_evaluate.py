@@ -77,18 +77,14 @@ def test_saved_results_are_read(run):
     assert [judge["name"] for judge in found()["judges"]] == ["containment", "two"]
 
 
-def test_labels_columns_and_a_teacher_from_another_file(run):
+def test_labels_and_columns_from_another_file(run):
     plain = write_rows("plain.jsonl", [{**row, "label": None} for row in ROWS])
     score.main([plain, "--judge", "containment", "--output_dir", "one", "--quiet"])
     labelled = [(i, row) for i, row in enumerate(ROWS) if "label" in row]
-    people = [{"id": row["id"], "label": row["label"], "llm": i % 2, "who": f"w{i % 2}"} for i, row in labelled]
+    people = [{"id": row["id"], "label": row["label"], "who": f"w{i % 2}"} for i, row in labelled]
     labels = write_rows("people.jsonl", people)
-    flags = ("--teacher", "llm", "--by", "who", "--resamples", "100", "--figure", "none")
-    printed = run("one", "--labels", labels, *flags)
-    record = found()
-    assert {part["level"] for part in record["slices"] if part["kind"] == "who"} == {"w0", "w1"}
-    assert record["teacher"][0]["repeated"]["n"] == sum(row["label"] != i % 2 for i, row in labelled)
-    assert "The teacher's errors" in printed
+    run("one", "--labels", labels, "--by", "who", "--resamples", "100", "--figure", "none")
+    assert {part["level"] for part in found()["slices"] if part["kind"] == "who"} == {"w0", "w1"}
 
 
 def regex_run(rows: list[dict], name: str) -> str:
@@ -146,7 +142,6 @@ def test_mistakes_are_told_in_a_sentence(refused: Refused):
         (["none.jsonl"], "none.jsonl"),
         ([str(EXAMPLES), "--judge", "contaiment"], "there is no judge 'contaiment'; did you mean containment"),
         ([str(EXAMPLES), "--by", "taks"], "no row has a column 'taks'"),
-        ([str(EXAMPLES), "--teacher", "gpt"], "neither a saved run nor a column"),
         ([str(EXAMPLES), "--judge", "containment", "--threshold", "7"], "on another scale"),
         ([str(EXAMPLES), "--min_precision", "2"], "min_precision is 2"),
         (["-"], "not standard input"),

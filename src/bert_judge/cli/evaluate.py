@@ -29,7 +29,6 @@ from bert_judge.studies.pairing import file_stem
 from bert_judge.studies.score import open_result
 from bert_judge.studies.slices import check_columns
 from bert_judge.studies.table import collect
-from bert_judge.studies.teacher import Teacher, teacher_in_column, teacher_of_run
 from bert_judge.wording import public_command
 
 _EXAMPLES = """examples:
@@ -37,7 +36,6 @@ _EXAMPLES = """examples:
   bert-judge evaluate labelled.jsonl --judge starter,containment,my.yaml --output_dir out
   bert-judge evaluate out1 out2                                           # saved results of score; nothing is judged
   bert-judge evaluate out1 --labels human.jsonl --by topic,difficulty
-  bert-judge evaluate student --labels human.jsonl --teacher llm-run      # whose errors does the student make?
 
 A judge is starter, a folder or a name on the Hub (a BERTJudge), a name of `score --judge_type`, a metric such as
 containment or exact_match (on the whole candidate), or a YAML file with judge_type and the flags of that judge.
@@ -51,7 +49,6 @@ class EvaluateOptions(OutputOptions, InputOptions):
 
     judge: Annotated[tuple[str, ...] | None, f"judges for the labelled files (default: {STARTER})"] = None
     labels: Annotated[str | None, "file with human labels, of the same texts or the same ids"] = None
-    teacher: Annotated[str | None, "column or saved result with the labels that the judges learnt from"] = None
     output_dir: Annotated[str, "folder for evaluation.json, .md and the figure"] = "bert-judge-evaluation"
     sample: Annotated[int, "rows that are drawn, whole questions at random, of results with more; 0: all"] = 500_000
     trust_remote_code: Annotated[bool, "import the classes that a file of judges names as module:Class"] = False
@@ -69,7 +66,6 @@ def main(arguments: Sequence[str]) -> int:
     files, folders = _sorted_out(paths, options)
     sample = checked_sample(options.sample)
     saved = [load_run(path, sample) for path in folders]
-    teacher = load_run(options.teacher, sample) if options.teacher and Path(options.teacher).is_dir() else None
     trusted = trusts_files(arguments)
     specs = read_judges(options.judge or ([STARTER] if files and not saved else []), trusted)
     sources = [open_input(path, options) for path in files]
@@ -82,7 +78,7 @@ def main(arguments: Sequence[str]) -> int:
     if labels:
         table = replace(table, rows=list(relabelled(table.rows, labels, columns=True)), labels=labels.where)
     table = labelled_part(table)
-    evaluation = evaluate(table, settings, _teacher(table.rows, options, teacher))
+    evaluation = evaluate(table, settings)
     written = _write(evaluation, folder, suffix, paths, command)
     if not options.quiet:
         say(evaluation_document(evaluation, "").text())
@@ -137,14 +133,6 @@ def _check(
         rows = list(relabelled(rows, labels, columns=True))
     check_labelled(rows)
     check_columns(rows, [column for column in settings.by if column != "input"])  # which several inputs get later
-    if options.teacher and not Path(options.teacher).is_dir():
-        teacher_in_column(rows, options.teacher)
-
-
-def _teacher(rows: Sequence[Row], options: EvaluateOptions, saved: Run | None) -> Teacher | None:
-    if options.teacher is None:
-        return None
-    return teacher_of_run(rows, saved) if saved else teacher_in_column(rows, options.teacher)
 
 
 def _judge_all(

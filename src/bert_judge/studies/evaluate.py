@@ -32,7 +32,6 @@ from bert_judge.metrics import containment
 from bert_judge.records import Row, Scale, Signature
 from bert_judge.studies.slices import Slice, is_small, slices
 from bert_judge.studies.table import JudgeColumn, VerdictTable
-from bert_judge.studies.teacher import Teacher, TeacherErrors, teacher_errors
 from bert_judge.wording import interval, percent, points
 
 OWN_LABELS = "its own"
@@ -140,7 +139,6 @@ class Evaluation:
     baselines: Sequence[WithoutJudge]
     comparisons: Sequence[AgainstFirst]
     slices: Sequence[SliceEvaluation]
-    teacher: Sequence[TeacherErrors]
     notes: Sequence[str]
 
 
@@ -180,9 +178,7 @@ def labelled_part(table: VerdictTable) -> VerdictTable:
     return replace(table.part(common), notes=notes)
 
 
-def evaluate(
-    table: VerdictTable, settings: EvaluationSettings | None = None, teacher: Teacher | None = None
-) -> Evaluation:
+def evaluate(table: VerdictTable, settings: EvaluationSettings | None = None) -> Evaluation:
     """Compare judges with the human labels of a table, which is that of `labelled_part`, and with two baselines.
 
     There is no containment where the texts are missing, or one of the judges has its name. Raises InputError where a
@@ -195,7 +191,6 @@ def evaluate(
     # Judges and baselines together: the bootstrap draws once for all of them.
     measured = agreements(table.golds, [*table.judges, *baselines], table.clusters, settings)
     of_judges, of_baselines = measured[: len(labelled)], measured[len(labelled) :]
-    parts = list(slices(table.rows, settings.by))
     return Evaluation(
         rows=len(table.rows),
         questions=len(set(table.clusters)),
@@ -208,8 +203,7 @@ def evaluate(
             WithoutJudge(baseline.name, agreement) for baseline, agreement in zip(baselines, of_baselines, strict=True)
         ],
         comparisons=_comparisons(table, settings),
-        slices=[_slice(part, table, settings) for part in parts],
-        teacher=teacher_errors(teacher, table, parts) if teacher else (),
+        slices=[_slice(part, table, settings) for part in slices(table.rows, settings.by)],
         notes=[*table.notes, *_notes(labelled), *_against_majority(table, baselines[0], settings)],
     )
 
