@@ -22,9 +22,9 @@ from random import Random
 from statistics import fmean
 
 from bert_judge.integrations.rewards import Correctness
-from bert_judge.studies.audit.attacks import ATTACKS
-from bert_judge.studies.audit.items import AuditItem, load_items, spread
-from bert_judge.studies.audit.trials import PLAIN, make_trials
+from bert_judge.studies.audit import PLAIN, load_items, make_trials
+from bert_judge.studies.audit.families import ATTACKS
+from bert_judge.studies.audit.items import AuditItem, spread
 
 WORDS = (
     *("yes", "no", "none", "correct", "true", "answer", "the", "it", "all of them", "both", "unknown", "Paris"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -14,9 +13,9 @@ from bert_judge.errors import InputError
 from bert_judge.judges import Judge, RegexJudge
 from bert_judge.metrics import containment
 from bert_judge.records import JudgeInfo, Sample, Verdict
-from bert_judge.studies.audit.attacks import ATTACKS
-from bert_judge.studies.audit.items import AuditItem, Trial, items_of, load_items, neutral_sentences, spread
-from bert_judge.studies.audit.trials import FAMILIES, PLAIN, Audit, Gate, assess_trials, make_trials
+from bert_judge.studies.audit import FAMILIES, PLAIN, Audit, Gate, Trial, assess_trials, load_items, make_trials
+from bert_judge.studies.audit.families import ATTACKS
+from bert_judge.studies.audit.items import AuditItem, items_of, neutral_sentences, spread
 
 ITEMS = load_items()
 BY_ID = {item.id: item for item in ITEMS}
@@ -328,51 +327,6 @@ def test_a_judge_without_labels_needs_a_threshold():
         assess_trials(make_trials(ITEMS[:1], ["refusal"]), Similar(1))
 
 
-# dates, numbers and option letters: their kind, wrong values near to them, and other ways to write them
-
-VALUES = """
-20 July 1969 = date: 10 July 1969; 20 July 1971; 20 August 1969; 21 July 1969
-20 July 1969 = July 20, 1969; 1969-07-20; 20th of July 1969; 20 Jul 1969
-December 31, 1999 = date: December 21, 1999; December 28, 2001; October 28, 1999; December 30, 1999
-December 31, 1999 = 31 December 1999; 1999-12-31; 31st of December 1999; 31 Dec 1999
-March 3, 2001 = 3 March 2001; 2001-03-03; 3rd of March 2001; 3 Mar 2001
-1969-07-20 = date: 1969-07-10; 1971-07-20; 1969-08-20; 1969-07-21
-1984 in which year = date: 1974; 1985; 1994; 1983
-1984 = number: 2984; 9184; 19840
-$2.18 billion = number: $3.18 billion; $20.18 billion
--10 = number: -20; -100
-7 = seven; 7.0
-1,440 = number: 2,440; 4,140; 14,400
-1,440 = 1440; one thousand four hundred and forty; 1440.0
-90 km = number: 70 km; 900 km
-0 = number: 1
-(B) = option: (A); (C); (D)
-13 = thirteen; 13.0
-40 = forty; 40.0
-99 = ninety-nine; 99.0
-100 = one hundred; 100.0
-206 = two hundred and six; 206.0
-1,000 = 1000; one thousand; 1000.0
-5,040 = 5040; five thousand and forty; 5040.0
-2,345,678 = 2345678; two million three hundred and forty-five thousand six hundred and seventy-eight; 2345678.0
-"""
-
-
-def test_the_kind_of_a_reference_its_neighbours_and_its_spellings():
-    def item_for(value: str, question: str | None = None) -> AuditItem:
-        (item,) = items_of([Sample("an answer", (value,), question, "1", 1)])
-        return item
-
-    for line in VALUES.strip().splitlines():
-        reference, expected = line.split(" = ")
-        item = item_for(reference.removesuffix(" in which year"), reference)
-        found = f"{item.kind}: {'; '.join(item.near)}" if ": " in expected else "; ".join(item.same)
-        assert found == expected, line
-    assert (item_for("90 km").same, item_for("1984").same, item_for("(B)").same) == ((), (), ())
-    for text in ("Paris", "1890s", "3rd", "1/4", "31 February 2000", "12:30"):
-        assert (item_for(text).kind, item_for(text).near, item_for(text).same) == ("", (), ()), text
-
-
 # labelled rows
 
 
@@ -383,9 +337,9 @@ ROWS = [
     Sample("both", ("Mary Smith",), "Who wrote it?", "d", 0),
     Sample("no label", ("Mary Smith",), "Who wrote it?", "e"),
     Sample("", ("Mary Smith",), "Who wrote it?", "f", 0),
-    Sample("John Doe", ("John Doe",), "who sang it", "g", 1),
-    Sample("Ann Smith", ("Ann Smith",), "who led it", "h", 1),
-    Sample("12 in all", ("12",), "How many?", "i", 1),
+    Sample("not Mary Smith", ("Mary Smith",), "Who wrote it?", "g", 0),
+    Sample("nobody that I could name here", ("Mary Smith",), "Who wrote it?", "h", 0),
+    Sample("22.", ("12",), "How many?", "i", 0),
     Sample("yes", ("no",), "Is it?", "j", 0),
     Sample("unknown", ("unknown",), "What is the reason?", "k", 1),
     Sample("they touch", ("the two ends are connected",), "Why?", "l", 1),
@@ -393,13 +347,14 @@ ROWS = [
 
 
 def test_rows_become_items_by_question_and_references():
-    who, sang, led, number, yes_no, nothing, phrase = items_of(ROWS)
-    assert (who.right, who.wrong) == (("It was Mary Smith.",), ("Paul",))  # "both" is labelled both ways
-    assert who.near == ("John Doe",)  # Ann Smith shares a word with the reference
-    assert sang.near == ("Ann Smith", "Mary Smith")
-    assert (number.kind, number.near, number.same) == ("number", ("22", "21", "120"), ("twelve", "12.0"))
-    assert (yes_no.kind, phrase.kind, led.kind) == ("yesno", "phrase", "thing")
+    who, number, yes_no, nothing, phrase = items_of(ROWS)
+    assert who.right == ("It was Mary Smith.",)  # "both" is labelled both ways
+    assert who.wrong == ("Paul", "not Mary Smith", "nobody that I could name here")
+    assert who.near == ("Paul",)  # short, and without the reference
+    assert (number.kind, number.near, yes_no.kind, yes_no.near) == ("number", ("22",), "yesno", ("yes",))
+    assert (who.kind, phrase.kind, nothing.near) == ("thing", "phrase", ())
     trials = make_trials(items_of(ROWS))
+    assert {trial.sample.id for trial in trials if trial.family == "other number"} == {number.id}
     refused = {trial.sample.id for trial in trials if trial.family == "refusal"}
     assert nothing.id not in refused
     assert who.id in refused
@@ -413,13 +368,6 @@ def test_rows_that_are_labelled_both_ways_leave_no_plain_answers():
     assert Gate(min_plain=0.5).misses(audit) == ["plain answers: none judged correctly, under 50.0%"]
     with pytest.raises(InputError, match="no row has a label"):
         items_of([Sample("a", ("b",), "c")])
-
-
-def test_many_questions_of_one_kind_take_no_long_time():
-    rows = [Sample(f"answer {i}", (f"Name{i} Sur{i}",), f"Who wrote book {i}?", str(i), 1) for i in range(3000)]
-    start = time.monotonic()
-    assert items_of(rows)[-1].near == ("Name0 Sur0", "Name1 Sur1", "Name2 Sur2")
-    assert time.monotonic() - start < 10
 
 
 def test_items_are_spread_evenly():

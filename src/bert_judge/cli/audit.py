@@ -16,8 +16,8 @@ from bert_judge.judges.naming import JudgeSpec
 from bert_judge.records import __version__
 from bert_judge.report.audit import audit_document, to_files
 from bert_judge.results import check_folder, write_files
-from bert_judge.studies.audit.items import items_of, load_items, spread
-from bert_judge.studies.audit.trials import FAMILIES, Gate, assess_trials, make_trials, needed_samples
+from bert_judge.studies.audit import FAMILIES, Gate, assess_trials, load_items, make_trials, needed_samples
+from bert_judge.studies.audit.items import items_of, spread
 from bert_judge.wording import public_command
 
 _EXAMPLES = """examples:

@@ -10,7 +10,7 @@ from typing import Any
 
 from bert_judge.records import Row, Signature
 from bert_judge.report.document import Block, Content, Document, Example, Examples, Facts, Table
-from bert_judge.studies.audit.trials import Audit, FamilyResult, Outcome
+from bert_judge.studies.audit import Audit, FamilyResult, Outcome
 from bert_judge.wording import SAID, clipped, interval, number, percent, visible
 
 _EXAMPLES = 3  # trials of a family that are shown

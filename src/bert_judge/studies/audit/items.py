@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib import resources
 from typing import Any, NamedTuple
@@ -14,13 +13,8 @@ from typing import Any, NamedTuple
 from bert_judge.errors import InputError
 from bert_judge.metrics import containment
 from bert_judge.records import Sample
-from bert_judge.studies.audit.neighbours import kind_of, neighbours, spellings
 
 _SHORT = 5  # words: a longer reference does not fit into "It is …"
-_NAME = 3  # words that fit into any frame even if they are no name; letters of a word that names don't capitalise
-_ASKED = re.compile(
-    r"\b(?:(who)\b|(?:which|what)\s+(city|country|state|river|actor|actress|author|band|team|planet)\b)", re.IGNORECASE
-)
 _YES_NO = frozenset("yes no true false correct incorrect right wrong".split())
 _NOTHING = re.compile(
     r"\b(?:none|nothing|unknown|unanswerable|n/?a|cannot|can't|no (?:answer|one)|not|no|never)\b", re.IGNORECASE
@@ -94,9 +88,17 @@ class AuditItem:
         return any(containment(text, reference) for reference in (*self.references, *self.same, *self.aliases))
 
 
+@cache
 def load_items() -> tuple[AuditItem, ...]:
-    """Our own items, about 200, in their order."""
-    return tuple(_from_record(record) for record in read_data("items.json")["items"])
+    """Our own items, about 200, in their order: a value and a wrong one are answers alone and as a sentence."""
+    items = []
+    for record in read_data("items.json")["items"]:
+        values = {name: tuple(value) if isinstance(value, list) else value for name, value in record.items()}
+        values = {"value": values["references"][0], **values}
+        bare = AuditItem(right=(), wrong=(), **values)
+        right, wrong = ((text, bare.sentence(text)) for text in (values["value"], values["near"][0]))
+        items.append(AuditItem(right=right, wrong=wrong, **values))
+    return tuple(items)
 
 
 @cache
@@ -114,8 +116,7 @@ def read_data(name: str) -> dict[str, Any]:
 def items_of(samples: Iterable[Sample]) -> tuple[AuditItem, ...]:
     """Items from labelled rows, one for each question with its references; rows without a label are left out.
 
-    Wrong values are computed for dates, numbers and option letters; a question that asks for a person, a city, a
-    country and the like borrows the values of others that ask for the same. InputError if no row has a label.
+    The short ones among a question's incorrect answers are its wrong values. InputError if no row has a label.
     """
     rows: dict[tuple[str | None, tuple[str, ...]], dict[int, dict[str, None]]] = {}
     for sample in samples:
@@ -126,11 +127,17 @@ def items_of(samples: Iterable[Sample]) -> tuple[AuditItem, ...]:
         raise InputError(
             "no row has a label; a column label with 0 or 1 was expected, or a map that names it (label=COLUMN)."
         )
-    items = [
-        _from_rows(number, question, references, answers)
-        for number, ((question, references), answers) in enumerate(rows.items(), 1)
-    ]
-    return _with_others(items)
+    items = []
+    for number, ((question, references), answers) in enumerate(rows.items(), 1):
+        right = tuple(text for text in answers[1] if text not in answers[0])
+        wrong = tuple(text for text in answers[0] if text not in answers[1])
+        value = references[0] if len(references[0].split()) <= _SHORT else None
+        kind = _kind(value) if value else ""
+        near = [text.strip(" .") for text in wrong if value and len(text.split()) <= _SHORT]
+        near = [text for text in near if not any(containment(text, reference) for reference in references)]
+        say = "The answer is this: {}." if kind == "phrase" else "The answer is {}."
+        items.append(AuditItem(str(number), question, references, right, wrong, kind, value, tuple(near), say))
+    return tuple(items)
 
 
 def spread(items: Sequence[AuditItem], most: int | None) -> Sequence[AuditItem]:
@@ -140,75 +147,10 @@ def spread(items: Sequence[AuditItem], most: int | None) -> Sequence[AuditItem]:
     return [items[i * len(items) // most] for i in range(most)]
 
 
-def _from_record(record: Mapping[str, Any]) -> AuditItem:
-    values: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in record.items()}
-    item = AuditItem(right=(), wrong=(), **values)
-    value = item.value or item.references[0]
-    near = item.near[0]
-    return replace(
-        item,
-        value=value,
-        right=(value, item.sentence(value)),
-        wrong=(near, item.sentence(near)),
-        same=item.same or tuple(spellings(value)),
-        near_same=item.near_same or tuple(spellings(near)),
-    )
-
-
-def _from_rows(
-    number: int, question: str | None, references: tuple[str, ...], answers: Mapping[int, Mapping[str, None]]
-) -> AuditItem:
-    value = references[0] if len(references[0].split()) <= _SHORT else None
-    kind = _kind(value, question) if value else ""
-    near = neighbours(value, kind) if value else []
-    wrong = tuple(text for text in near if not any(containment(text, right) for right in references))
-    return AuditItem(
-        id=str(number),
-        question=question,
-        references=references,
-        right=tuple(text for text in answers[1] if text not in answers[0]),
-        wrong=tuple(text for text in answers[0] if text not in answers[1]),
-        kind=kind,
-        value=value,
-        near=wrong,
-        say="The answer is this: {}." if kind == "phrase" else "The answer is {}.",
-        type=f"a {kind}" if kind in ("date", "number") else None,
-        same=tuple(spellings(value)) if value else (),
-        near_same=tuple(spellings(wrong[0])) if wrong else (),
-    )
-
-
-def _kind(value: str, question: str | None) -> str:
-    """The kind of a user's reference, as far as it shows: a longer one without capitals is a phrase."""
+def _kind(value: str) -> str:
+    """The kind of a user's short reference, as far as it shows: four words or more without a capital are a phrase."""
     if value.strip(" .").casefold() in _YES_NO:
         return "yesno"
-    words = value.split()
-    named = len(words) <= _NAME or all(word[0].isupper() for word in words if len(word) > _NAME)
-    return kind_of(value, question) or ("" if named else "phrase")
-
-
-def _with_others(items: Sequence[AuditItem]) -> tuple[AuditItem, ...]:
-    """The items; those of an unknown kind have values of the next ones that ask for the same thing as wrong values."""
-    asking: dict[str, list[AuditItem]] = defaultdict(list)
-    for item in items:
-        if item.value and not item.kind and (asked := _ASKED.search(item.question or "")):
-            asking[asked[asked.lastindex or 0].casefold()].append(item)
-    by_id = {item.id: item for item in items}
-    for others in asking.values():
-        for place, item in enumerate(others):
-            if near := _borrowed(item, (others[(place + step) % len(others)] for step in range(1, len(others)))):
-                by_id[item.id] = replace(item, kind="thing", near=near)
-    return tuple(by_id.values())
-
-
-def _borrowed(item: AuditItem, others: Iterable[AuditItem]) -> tuple[str, ...]:
-    """The first three values of others that have no word in common with this item's references and correct answers."""
-    right_words = {word for text in (*item.references, *item.right) for word in re.findall(r"\w+", text.casefold())}
-    values: dict[str, None] = {}
-    for other in others:
-        value = str(other.value)
-        if right_words.isdisjoint(re.findall(r"\w+", value.casefold())):
-            values[value] = None
-            if len(values) == 3:
-                break
-    return tuple(values)
+    if any(map(str.isdigit, value)):
+        return "number"
+    return "phrase" if len(value.split()) > 3 and value == value.lower() else "thing"
