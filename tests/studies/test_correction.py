@@ -15,7 +15,7 @@ from bert_judge.errors import InputError
 from bert_judge.records import Scale, Verdict
 from bert_judge.results.runs import Run, load_run
 from bert_judge.studies.correct import Correction, correct, labelled_rows
-from bert_judge.studies.labels import Labels, read_labels
+from bert_judge.studies.pairing import Labels, read_labels
 from bert_judge.studies.sampling import default_strategy, draw_order, labels_needed, sampling_probabilities
 from conftest import Refused
 from json_lines import write_rows

@@ -15,9 +15,16 @@ from bert_judge.errors import InputError
 from bert_judge.measures import Difference, Estimate
 from bert_judge.records import Row, Scale, Verdict
 from bert_judge.results.runs import Run
-from bert_judge.studies.evaluate import Evaluation, EvaluationSettings, evaluate, labelled_part
-from bert_judge.studies.labels import read_labels, relabelled
-from bert_judge.studies.slices import MOST_LEVELS, is_small, slices
+from bert_judge.studies.evaluate import (
+    MOST_LEVELS,
+    Evaluation,
+    EvaluationSettings,
+    evaluate,
+    is_small,
+    labelled_part,
+    slices,
+)
+from bert_judge.studies.pairing import read_labels, relabelled
 from bert_judge.studies.table import PlacedRun, VerdictTable, collect, tabulate
 from conftest import Refused
 from json_lines import write_rows

@@ -13,7 +13,7 @@ from bert_judge.cli import main
 from bert_judge.cli.label import LabelOptions, open_labelling
 from bert_judge.results.runs import find_runs, load_run, open_run
 from bert_judge.studies.correct import correct
-from bert_judge.studies.labels import read_labels, relabelled
+from bert_judge.studies.pairing import read_labels, relabelled
 from conftest import Command
 from json_lines import write_rows
 

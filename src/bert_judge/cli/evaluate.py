@@ -24,11 +24,9 @@ from bert_judge.report.paper_figure import can_draw, figure_bytes, require_matpl
 from bert_judge.results import ResultFolder, check_folder, write_files
 from bert_judge.results.runs import Run, load_run
 from bert_judge.studies.evaluate import Evaluation, EvaluationSettings, check_labelled, evaluate, labelled_part
-from bert_judge.studies.labels import Labels, read_labels, relabelled
-from bert_judge.studies.pairing import file_stem
+from bert_judge.studies.pairing import Labels, file_stem, read_labels, relabelled
 from bert_judge.studies.score import open_result
-from bert_judge.studies.slices import check_columns
-from bert_judge.studies.table import collect
+from bert_judge.studies.table import check_columns, collect
 from bert_judge.wording import public_command
 
 _EXAMPLES = """examples:

@@ -14,7 +14,7 @@ from bert_judge.cli.flags import Parser, options_from
 from bert_judge.errors import InputError
 from bert_judge.results.runs import load_run
 from bert_judge.server import need_server
-from bert_judge.studies.labels import read_labels
+from bert_judge.studies.pairing import read_labels
 from bert_judge.studies.sampling import default_strategy, draw_order, labels_needed
 
 if TYPE_CHECKING:

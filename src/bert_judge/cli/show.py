@@ -14,7 +14,7 @@ from bert_judge.errors import InputError
 from bert_judge.records import Row
 from bert_judge.results.runs import find_folders, open_run
 from bert_judge.studies.harness import differences_of, harness_scores
-from bert_judge.studies.labels import read_labels, relabelled
+from bert_judge.studies.pairing import read_labels, relabelled
 
 _EXAMPLES = """examples:
   bert-judge show out --wrong                              # candidates judged incorrect, and why

@@ -22,20 +22,20 @@ from bert_judge.wording import SAID, percent
 def calibration_document(result: CascadeResult, settings: CascadeSettings) -> Document:
     """The thresholds of each stage, the rows they were calibrated on, and what is promised."""
     plan, thresholds, origin = result.plan, result.thresholds, result.plan.calibration
-    early, through = sum(row in thresholds.decided for row in thresholds.through), len(thresholds.through)
+    early, labelled = len(thresholds.decided), origin["labelled"]
     calibrated = (
-        f"calibrated on {origin['labelled']} labelled rows to {origin['questions']} questions in {origin['file']}; "
-        f"{percent(origin['right'] / origin['labelled'])} correct"
+        f"calibrated on {labelled} labelled rows to {origin['questions']} questions in {origin['file']}; "
+        f"{percent(origin['right'] / labelled)} correct"
     )
     of_side = 1 - settings.delta / (2 * len(thresholds.stages))
     promise = f"promise: {_promise(plan)} ({_percent(of_side)} for each stage and side)"
     lines = [line for stage in thresholds.stages for line in _stage_lines(stage, result.seconds)]
     if plan.last:
         seconds = _milliseconds(result.seconds.get(plan.last.name))
-        lines.append([plan.last.name, "the rest", through - early, *[""] * 4, seconds])
+        lines.append([plan.last.name, "the rest", labelled - early, *[""] * 4, seconds])
     head = ["stage", "side", "reached", "score", "decided", "agreement", "at least", "ms a row"]
-    agreed = f"; agreement {percent(result.agreement)}{_COUNTING[plan.certifies]}" if early else ""
-    decided = f"decided before {_end(plan)}: {early} of {through} rows ({percent(early / through)}){agreed}"
+    decided = f"decided before {_end(plan)}: {early} of {labelled} rows ({percent(early / labelled)})"
+    decided += f"; agreement {percent(result.agreement)}"
     parts: list[Block] = [f"{calibrated}\n{promise}", Table("", head, lines), decided]
     notes = [line for stage in thresholds.stages for line in _shortfalls(stage, settings)]
     return Document("Calibration", parts, notes)
@@ -58,18 +58,11 @@ def stages_document(
     return Document("Stages", [table, f"promise: {_promise(plan)}"], _broken(early_agreement(records(), plan), plan))
 
 
-_COUNTING = {
-    "rows": "",
-    "questions": ", each question counting alike",
-    "sources": ", each source counting alike",
-}
-
-
 def _promise(plan: CascadePlan) -> str:
     whom = "human labels" if plan.agree_with == "people" else plan.agree_with.removeprefix("last: ")
     return (
-        f"at least {_percent(plan.target)} of the rows decided before {_end(plan)} agree with {whom}"
-        f"{_COUNTING[plan.certifies]},\n         in {_percent(1 - plan.delta)} of calibrations"
+        f"at least {_percent(plan.target)} of the rows decided before {_end(plan)} agree with {whom},\n"
+        f"         in {_percent(1 - plan.delta)} of calibrations"
     )
 
 
@@ -140,7 +133,7 @@ def _broken(early: tuple[float, float] | None, plan: CascadePlan) -> list[str]:
     """A note where the labels of the rows contradict the promise, at its confidence."""
     if early is None or early[1] >= plan.target:
         return []
-    agreement = f"{percent(early[0])} of the rows with labels that were decided early agree{_COUNTING[plan.certifies]}"
+    agreement = f"{percent(early[0])} of the rows with labels that were decided early agree"
     return [f"{agreement}, not {_percent(plan.target)}; the cascade was calibrated on rows of another kind"]
 
 

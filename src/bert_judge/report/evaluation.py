@@ -11,8 +11,15 @@ from bert_judge.measures.discrimination import RiskCoverage
 from bert_judge.report.document import Block, Chart, Content, Document, Example, Examples, Table
 from bert_judge.report.reasons import shared
 from bert_judge.report.sections.agreement import reliability_table
-from bert_judge.studies.evaluate import ChosenThreshold, Evaluation, JudgeEvaluation, SliceEvaluation, WithoutJudge
-from bert_judge.studies.slices import SMALL_CLASS, SMALL_ROWS
+from bert_judge.studies.evaluate import (
+    SMALL_CLASS,
+    SMALL_ROWS,
+    ChosenThreshold,
+    Evaluation,
+    JudgeEvaluation,
+    SliceEvaluation,
+    WithoutJudge,
+)
 from bert_judge.wording import SAID, interval, number, p_value, percent, points
 
 TITLES: Mapping[str, str] = {

@@ -16,7 +16,7 @@ from bert_judge.report.rows import BUDGET, Packed, pack
 from bert_judge.report.sections import VerdictReport, make_report
 from bert_judge.results import write_files
 from bert_judge.results.runs import Run
-from bert_judge.studies.labels import Labels
+from bert_judge.studies.pairing import Labels
 from bert_judge.studies.table import collect
 
 

@@ -1,13 +1,12 @@
 """Cascades of judges: thresholds that keep a promise, found on labelled rows, and what each stage did in a run.
 
-The promise: with confidence 1 - delta, at least the target rate of what is decided before the last stage has the human
-label (or the last stage's), where rows, questions or sources count alike. Each stage and side (correct, incorrect) is
-certified on its own along one path of thresholds that was fixed beforehand (`PATH`), by fixed sequence testing at the
-level delta / (2 * stages), question by question; where every part keeps the target, the whole does. After Jung et al.,
-2024, arXiv 2407.18370.
+The promise: with confidence 1 - delta, at least the target rate of the rows decided before the last stage has the human
+label (or the last stage's). Each stage and side (correct, incorrect) is certified on its own along one path of
+thresholds that was fixed beforehand (`PATH`), by fixed sequence testing at the level delta / (2 * stages), question by
+question; where every part keeps the target, the whole does. After Jung et al., 2024, arXiv 2407.18370.
 
 Which rows reach a later stage depends a little on the labels that the earlier one was tested with. That is not in the
-level, and shows in no simulation (`benchmarks/cascade.py`); with `split_stages` it does not exist.
+level, and shows in no simulation (`benchmarks/cascade.py`).
 """
 
 from __future__ import annotations
@@ -24,27 +23,19 @@ from typing import Annotated, Any, Literal, NamedTuple
 from bert_judge.errors import InputError, named_in_errors
 from bert_judge.judges import Judge
 from bert_judge.judges.base import SECRETS
-from bert_judge.judges.cascade import CascadePlan, Certificate, Counted, Stage
+from bert_judge.judges.cascade import CascadePlan, Certificate, Stage
 from bert_judge.judges.naming import JudgeSpec
 from bert_judge.measures.arrays import np
 from bert_judge.measures.certified import Evidence, at_least, fixed_sequence, highest_target, rows_needed
 from bert_judge.measures.estimates import draw_clusters
-from bert_judge.measures.inputs import factorise
-from bert_judge.records import Row, Sample, Signature, Verdict
-from bert_judge.studies.slices import KINDS, NOTHING
+from bert_judge.measures.questions import cluster
+from bert_judge.records import Sample, Signature, Verdict, record_cluster
 
 PATH = (
     *(0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.1, 0.125, 0.15, 0.175, 0.2, 0.225, 0.25),
     *(0.275, 0.3, 0.325, 0.35, 0.375, 0.4, 0.425, 0.45, 0.475, 0.49),
 )
 """Thresholds from strict to loose: scores up to this one are incorrect, scores from 1 minus it on correct."""
-
-GROUPS: Mapping[Counted, Callable[[Row], str]] = {
-    "rows": lambda row: "",
-    "questions": lambda row: row.cluster,
-    "sources": KINDS["source"],
-}
-"""By what is certified: which rows share a weight of 1 (where rows are certified, all have the same)."""
 
 Ask = Callable[[int, Sequence[int]], Sequence[float | None]]
 """From the number of a stage and those of rows to its scores of these rows."""
@@ -56,24 +47,19 @@ class CascadeSettings:
 
     target_agreement: Annotated[float, "the rate of agreement that rows decided early have to reach"] = 0.95
     delta: Annotated[float, "how likely the promise may be false"] = 0.1
-    certify: Annotated[Counted, "what the promise counts: rows, or each question or each source alike"] = "rows"
     agree_with: Annotated[Literal["people", "last"], "the labels of the file, or those of the last stage"] = "people"
     abstain: Annotated[bool, "no last stage: every one has thresholds, what none is sure of stays undecided"] = False
-    split_stages: Annotated[bool, "each stage on questions of its own: the promise is exact, but needs more rows"] = (
-        False
-    )
-    seed: Annotated[int, "chooses the order of the questions, and the stage of each"] = 0
+    seed: Annotated[int, "chooses the order of the questions"] = 0
 
     def __post_init__(self) -> None:
         rows_needed(self.target_agreement, self.delta)  # raises for what is out of range
 
 
 class Labelled(NamedTuple):
-    """The label of a row, its question, and what it counts: 1 is the most that all rows of a question count."""
+    """The label of a row, and its question."""
 
     label: int
     question: Hashable
-    weight: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,24 +97,21 @@ class StageResult:
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """The result of `find_thresholds`: the stages, the rows that count for the whole cascade (`through`; with
-    `split_stages` not all), and the labels of the rows that are `decided` before the end.
-    """
+    """The result of `find_thresholds`: the stages, and the labels of the rows that are `decided` before the end."""
 
     stages: tuple[StageResult, ...]
-    through: tuple[int, ...]
     decided: Mapping[int, int]
 
 
 @dataclass(frozen=True, slots=True)
 class CascadeResult:
-    """A calibrated cascade: its plan, its thresholds on the labelled rows, the agreement of what was decided early (by
-    what is certified; None where nothing was), and the seconds that each judge took for a row.
+    """A calibrated cascade: its plan, its thresholds on the labelled rows, the agreement of the rows that were decided
+    early, and the seconds that each judge took for a row.
     """
 
     plan: CascadePlan
     thresholds: Thresholds
-    agreement: float | None
+    agreement: float
     seconds: Mapping[str, float]
 
 
@@ -170,9 +153,13 @@ def calibrate_cascade(
     samples = list(rows)
     panel = _StageJudges(specs, samples, watch)
     labels = [sample.gold for sample in samples] if people else panel.labels(len(specs) - 1)
-    truth = labelled([Row.of(sample) for sample in samples], labels, settings.certify)
+    truth = {
+        place: Labelled(int(label), cluster(sample.question, sample.id))
+        for place, (sample, label) in enumerate(zip(samples, labels, strict=True))
+        if label is not None
+    }
     questions = len({row.question for row in truth.values()})
-    _check_labels(truth, questions, len(samples), len(deciding), settings)
+    _check_labels(truth, len(samples), len(deciding), settings)
     thresholds = find_thresholds([spec.name for spec in deciding], panel.scores, truth, settings)
     if not any(side.certificate for stage in thresholds.stages for side in (stage.high, stage.low)):
         raise InputError(_nothing(thresholds.stages, questions, settings))
@@ -189,12 +176,11 @@ def calibrate_cascade(
             "labelled": len(truth),
             "questions": questions,
             "right": sum(row.label for row in truth.values()),
-            "split_stages": settings.split_stages,
             "seed": settings.seed,
         },
-        settings.certify,
     )
-    return CascadeResult(plan, thresholds, _agreement(thresholds, truth), panel.seconds)
+    agreed = sum(truth[row].label == label for row, label in thresholds.decided.items())
+    return CascadeResult(plan, thresholds, agreed / len(thresholds.decided), panel.seconds)
 
 
 class _StageJudges:
@@ -245,17 +231,7 @@ class _StageJudges:
         return judge
 
 
-def _agreement(thresholds: Thresholds, truth: Mapping[int, Labelled]) -> float | None:
-    """The rate, by weight, of the rows through all stages and decided early that have the label."""
-    decided = thresholds.decided
-    early = [(truth[row], decided[row]) for row in thresholds.through if row in decided]
-    whole = sum(row.weight for row, _ in early)
-    return sum(row.weight for row, label in early if row.label == label) / whole if early else None
-
-
-def _check_labels(
-    truth: Mapping[int, Labelled], questions: int, rows: int, stages: int, settings: CascadeSettings
-) -> None:
+def _check_labels(truth: Mapping[int, Labelled], rows: int, stages: int, settings: CascadeSettings) -> None:
     if not truth:
         raise InputError(
             f"none of the {rows} calibration rows has a label; name its column (label=COLUMN), or let the others "
@@ -266,12 +242,12 @@ def _check_labels(
         kind = "correct" if 1 in labels else "incorrect"
         raise InputError(f"all {len(truth)} labelled rows are labelled {kind}; both were expected.")
     needed = rows_needed(settings.target_agreement, settings.delta / (2 * stages))
-    needed *= stages if settings.split_stages else 1
-    counted = int(sum(row.weight for row in truth.values()) + 1e-9)
+    questions = Counter(row.question for row in truth.values())
+    counted = len(truth) // max(questions.values())
     if counted < needed:
-        as_if = "" if counted == questions else f" of unequal weight, which count as {counted}"
+        as_if = "" if counted == len(questions) else f" of unequal weight, which count as {counted}"
         raise InputError(
-            f"there are {questions} labelled questions{as_if}, but a target of {settings.target_agreement:g} with "
+            f"there are {len(questions)} labelled questions{as_if}, but a target of {settings.target_agreement:g} with "
             f"delta {settings.delta:g} needs at least {needed}, better some hundreds; label more, or lower the target."
         )
 
@@ -294,65 +270,40 @@ def _nothing(stages: Sequence[StageResult], questions: int, settings: CascadeSet
 # ---------------------------------------------------------------------------------------------------------- thresholds
 
 
-def labelled(rows: Sequence[Row], labels: Sequence[float | None], certify: Counted) -> dict[int, Labelled]:
-    """The rows that have a label, by their places, with weights for what is to be certified.
-
-    Rows count alike, or as 1 by the rows of their question, or of their source (the column source, dataset or input);
-    the question that counts most has the weight 1. Raises InputError where sources are asked for and no row has one.
-    """
-    label_of = {place: label for place, label in enumerate(labels) if label is not None}
-    groups = {place: GROUPS[certify](rows[place]) for place in label_of}
-    if groups and certify == "sources" and set(groups.values()) == {NOTHING}:
-        raise InputError("no row has a column source, dataset or input; to certify sources, one of them is needed.")
-    sizes = Counter(groups.values())
-    questions = {place: rows[place].cluster for place in label_of}
-    totals: dict[str, float] = {}
-    for place, question in questions.items():
-        totals[question] = totals.get(question, 0.0) + 1 / sizes[groups[place]]
-    most = max(totals.values(), default=1.0)
-    return {
-        place: Labelled(int(label), questions[place], 1 / sizes[groups[place]] / most)
-        for place, label in label_of.items()
-    }
-
-
 def find_thresholds(
     names: Sequence[str], ask: Ask, truth: Mapping[int, Labelled], settings: CascadeSettings
 ) -> Thresholds:
     """The thresholds of stages on labelled rows; each stage gets the rows that the one before left."""
     level = settings.delta / (2 * len(names))
-    last = len(names) - 1
-    questions = list(dict.fromkeys(row.question for row in truth.values()))
+    sizes = Counter(row.question for row in truth.values())
+    questions = list(sizes)
     random.Random(settings.seed).shuffle(questions)
     order = {question: place for place, question in enumerate(questions)}
-    stage_of: dict[int, int] = {}
-    if settings.split_stages:  # each stage is tested on questions of its own
-        stage_of = {row: order[label.question] % len(names) for row, label in truth.items()}
-    through = tuple(row for row in truth if stage_of.get(row, last) == last)
+    weight = 1 / max(sizes.values())  # of a row: 1 is the most that all rows of a question weigh
     waiting, decided, results = list(truth), dict[int, int](), list[StageResult]()
     for number, name in enumerate(names):
-        waiting = [row for row in waiting if stage_of.get(row, number) >= number]
         scores = dict(zip(waiting, ask(number, waiting), strict=True))
-        tested = [(scores[row], truth[row]) for row in waiting if stage_of.get(row, number) == number]
-        high, low = (_side(label, tested, order, settings.target_agreement, level) for label in (1, 0))
+        tested = [(scores[row], truth[row]) for row in waiting]
+        high, low = (_side(label, tested, order, weight, settings.target_agreement, level) for label in (1, 0))
         stage = Stage(name, {}, Signature(""), high.certificate, low.certificate)
         labels = {row: label for row in waiting if (label := stage.decide(scores[row])) is not None}
         results.append(StageResult(name, high, low, len(waiting), len(labels)))
         decided |= labels
         waiting = [row for row in waiting if row not in labels]
-    return Thresholds(tuple(results), through, decided)
+    return Thresholds(tuple(results), decided)
 
 
 def _side(
     label: int,
     tested: Sequence[tuple[float | None, Labelled]],
     order: Mapping[Hashable, int],
+    weight: float,
     target: float,
     level: float,
 ) -> StageSide:
     """Test the thresholds of a side on the rows that reach its stage; `order` has the places of the questions."""
     thresholds = [round(1 - distance, 6) if label else distance for distance in PATH]
-    path = _path(label, tested, order, thresholds)
+    path = _path(label, tested, order, weight, thresholds)
     place = fixed_sequence(path, target, level)
     if place is None:
         return StageSide(label, len(tested), path, level, None, None)
@@ -366,6 +317,7 @@ def _path(
     label: int,
     tested: Sequence[tuple[float | None, Labelled]],
     order: Mapping[Hashable, int],
+    weight: float,
     thresholds: Sequence[float],
 ) -> tuple[Evidence, ...]:
     """What passes each of the thresholds, from strict to loose."""
@@ -379,8 +331,8 @@ def _path(
             place = first, order[row.question]
             rows[first] += 1
             agreed[first] += row.label == label
-            passed[place] += row.weight
-            disagreed[place] += row.weight * (row.label != label)
+            passed[place] += weight
+            disagreed[place] += weight * (row.label != label)
     sums = [counts[:-1].cumsum(axis=0) for counts in (rows, agreed, passed, disagreed)]
     return tuple(
         Evidence(int(count), int(agreeing), weights[weights > 0], wrong[weights > 0])
@@ -411,24 +363,19 @@ def stage_counts(records: Iterable[Mapping[str, Any]], plan: CascadePlan) -> lis
 
 
 def early_agreement(records: Iterable[Mapping[str, Any]], plan: CascadePlan) -> tuple[float, float] | None:
-    """The agreement, by what the plan certifies, of the rows of a result with a human label that were decided early,
-    and its upper bound at the confidence 1 - `plan.delta`, from a bootstrap over questions. None for no rows.
+    """The agreement of the rows of a result with a human label that were decided early, and its upper bound at the
+    confidence 1 - `plan.delta`, from a bootstrap over questions. None for no rows.
     """
     names = {stage.name for stage in plan.deciding}
-    sizes, agreed, decided = Counter[str](), Counter[tuple[str, str]](), Counter[tuple[str, str]]()
+    agreed, decided = Counter[str](), Counter[str]()
     for record in records:
-        if "gold" in record:
-            row = Row.read(record)
-            group = GROUPS[plan.certifies](row)
-            sizes[group] += 1
-            if row.label is not None and row.verdict.details.get("stage") in names:
-                decided[row.cluster, group] += 1
-                agreed[row.cluster, group] += row.label == row.gold
+        early = record.get("label") is not None and record.get("details", {}).get("stage") in names
+        if early and "gold" in record:
+            question = record_cluster(record)
+            decided[question] += 1
+            agreed[question] += record["label"] == record["gold"]
     if not decided:
         return None
-    weights = np.array([1 / sizes[group] for _, group in decided])
-    above, below = (weights * [counts[key] for key in decided] for counts in (agreed, decided))
-    of_key, questions = factorise([cluster for cluster, _ in decided])
-    drawn = (times[of_key] for times in draw_clusters(questions))
-    rates = [times @ above / (times @ below) for times in drawn]
+    above, below = (np.array([counts[question] for question in decided]) for counts in (agreed, decided))
+    rates = [times @ above / (times @ below) for times in draw_clusters(len(decided))]
     return float(above.sum() / below.sum()), float(np.quantile(rates, 1 - plan.delta))

@@ -26,7 +26,7 @@ from bert_judge.measures.corrected import (
 from bert_judge.measures.estimates import Estimate, rate
 from bert_judge.records import Row
 from bert_judge.results.runs import Run
-from bert_judge.studies.labels import Labels, check_votes
+from bert_judge.studies.pairing import Labels
 
 FEWEST_LABELS = 10
 
@@ -87,7 +87,7 @@ def correct(run: Run, labels: Labels | None = None, confidence: float = 0.95) ->
     scores, verdicts, clusters = map(np.asarray, (arrays.scores, arrays.labels, arrays.questions))
     decided, scored = verdicts >= 0, ~np.isnan(scores)
     _check_judge(run, bool(decided.any()), bool(scored.any()))
-    _check_labels(labelled, run, labels, matched)
+    _check_labels(labelled, run)
     predictions = np.maximum(verdicts, 0)
     sample = LabelledSample.of(predictions, labelled.rows, labelled.golds, labelled.probabilities, clusters)
     undecided = int((~decided).sum())
@@ -200,10 +200,8 @@ def _check_judge(run: Run, decided: bool, scored: bool) -> None:
     raise InputError(f"the judge of {run.folder} decided no row; a run with verdicts was expected.")
 
 
-def _check_labels(labelled: LabelledRows, run: Run, labels: Labels | None, matched: Mapping[int, Row]) -> None:
+def _check_labels(labelled: LabelledRows, run: Run) -> None:
     if not len(labelled.rows):
-        if labels is not None:
-            check_votes(labels, matched)
         raise InputError(f"{run.folder} holds no labels; give a file of labels, or make one with bert-judge label.")
     if len(labelled.rows) < FEWEST_LABELS:
         raise InputError(f"{len(labelled.rows)} rows have a label; {FEWEST_LABELS} or more were expected: label more.")

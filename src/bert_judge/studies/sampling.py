@@ -18,7 +18,7 @@ from bert_judge.errors import InputError
 from bert_judge.records import Row
 from bert_judge.results.runs import Run
 from bert_judge.studies.correct import correct, labelled_rows
-from bert_judge.studies.labels import Labels
+from bert_judge.studies.pairing import Labels
 
 STRATEGIES = ("active", "uniform")
 """By the judge's uncertainty, mixed with chance; by chance alone."""

@@ -11,8 +11,7 @@ from bert_judge.measures import Agreement, Estimate, rate
 from bert_judge.measures.agreement import agreements
 from bert_judge.measures.arrays import Integers, Truths, np
 from bert_judge.report.document import BarCell, Block, Content
-from bert_judge.studies.slices import Facet
-from bert_judge.studies.table import JudgeColumn, VerdictTable
+from bert_judge.studies.table import Facet, JudgeColumn, VerdictTable
 from bert_judge.wording import interval, number, percent
 
 MOST_SHOWN = 25

@@ -10,8 +10,7 @@ from bert_judge.measures import Estimate
 from bert_judge.measures.arrays import Integers, np
 from bert_judge.report.document import Content, Table
 from bert_judge.report.sections.base import MODELS, MOST_SHOWN, Findings, Section, estimate_cell, judged_correct
-from bert_judge.studies.slices import Facet
-from bert_judge.studies.table import JudgeColumn
+from bert_judge.studies.table import Facet, JudgeColumn
 
 
 @dataclass(frozen=True, slots=True)

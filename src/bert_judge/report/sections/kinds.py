@@ -17,8 +17,7 @@ from bert_judge.report.sections.base import (
     estimate_cell,
     judged_correct,
 )
-from bert_judge.studies.slices import Facet
-from bert_judge.studies.table import VerdictTable
+from bert_judge.studies.table import Facet, VerdictTable
 from bert_judge.wording import INTERVALS
 
 _TABLES = 6  # kinds of rows that have a table

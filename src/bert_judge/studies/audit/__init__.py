@@ -1,4 +1,4 @@
-"""The audit of a judge: how often it accepts wrong answers, and how often it keeps its verdict when nothing has changed.
+"""The audit of a judge: how often it accepts wrong answers, and keeps its verdict when nothing has changed.
 
 trials = make_trials(load_items())
 audit = assess_trials(trials, judge)
@@ -20,7 +20,7 @@ from bert_judge.records import Sample, Verdict
 from bert_judge.studies.audit.families import ATTACKS, FAMILIES
 from bert_judge.studies.audit.items import AuditItem, Trial, load_items
 
-__all__ = ["FAMILIES", "PLAIN", "Audit", "Gate", "Trial", "assess_trials", "load_items", "make_trials", "needed_samples"]
+__all__ = ["FAMILIES", "PLAIN", "Audit", "Gate", "Trial", "assess_trials", "load_items", "make_trials"]
 
 PLAIN = "plain"
 

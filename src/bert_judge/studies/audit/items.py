@@ -93,8 +93,8 @@ def load_items() -> tuple[AuditItem, ...]:
     """Our own items, about 200, in their order: a value and a wrong one are answers alone and as a sentence."""
     items = []
     for record in read_data("items.json")["items"]:
-        values = {name: tuple(value) if isinstance(value, list) else value for name, value in record.items()}
-        values = {"value": values["references"][0], **values}
+        values: dict[str, Any] = {"value": record["references"][0]}
+        values |= {name: tuple(value) if isinstance(value, list) else value for name, value in record.items()}
         bare = AuditItem(right=(), wrong=(), **values)
         right, wrong = ((text, bare.sentence(text)) for text in (values["value"], values["near"][0]))
         items.append(AuditItem(right=right, wrong=wrong, **values))
