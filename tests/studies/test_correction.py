@@ -14,9 +14,8 @@ import pytest
 from bert_judge.errors import InputError
 from bert_judge.records import Scale, Verdict
 from bert_judge.results.runs import Run, load_run
-from bert_judge.studies.correct import Correction, correct, labelled_rows
+from bert_judge.studies.correct import Correction, correct, default_strategy, draw_order, sampling_probabilities
 from bert_judge.studies.pairing import Labels, read_labels
-from bert_judge.studies.sampling import default_strategy, draw_order, labels_needed, sampling_probabilities
 from conftest import Refused
 from json_lines import write_rows
 from saved_runs import judged_rows, saved_run
@@ -65,9 +64,9 @@ def test_labels_of_the_run_itself_count_alone_and_besides_a_file(tmp_path: Path)
     assert (both.of_file, both.of_run) == (70, 30)
     assert (correct(run).of_file, correct(run).of_run) == (0, 40)
     other = 1 - ROWS[3]["truth"]
-    found = labelled_rows(run, label_file(tmp_path / "one.jsonl", [of_row(run, 3, other)]))
-    assert dict(zip(found.rows, found.golds, strict=True))[3] == other
-    assert len(found.rows) == 40
+    found = correct(run, label_file(tmp_path / "one.jsonl", [of_row(run, 3, other)]))
+    assert found.confusion.n == 40
+    assert found.labels_only.value == pytest.approx(correct(run).labels_only.value + (1 if other else -1) / 40)
 
 
 def test_labels_match_by_id_where_there_are_no_texts(run: Run, tmp_path: Path) -> None:
@@ -212,39 +211,6 @@ def test_rows_are_drawn_actively_where_scores_tell_uncertainty(
     assert default_strategy(load_run(saved_run(tmp_path / "out", rows, scale=scale))) == strategy
 
 
-@pytest.mark.parametrize("strategy", ["active", "uniform"])
-def test_as_many_labels_as_planned_make_about_the_width(tmp_path: Path, strategy: str) -> None:
-    """Scores that are true probabilities: then the plan can be made without a label."""
-    chance = np.random.default_rng(2)
-    scores = chance.beta(1.2, 0.4, 3000)
-    golds = (chance.random(3000) < scores).astype(int)
-    rows = [{"score": float(score), "label": int(score >= 0.5)} for score in scores]
-    run = load_run(saved_run(tmp_path / "out", rows))
-    plan = labels_needed(run, 0.08, strategy)
-    assert plan.basis.startswith("the judge's scores")
-    draws = draw_order(run, strategy)[: plan.labels]
-    golds_by_id = {str(n): int(gold) for n, gold in enumerate(golds, 1)}
-    lines = [{"id": d.row.id, "label": golds_by_id[str(d.row.id)], "probability": d.probability} for d in draws]
-    labels = label_file(tmp_path / "labels.jsonl", lines)
-    assert correct(run, labels).corrected.width == pytest.approx(0.08, rel=0.15)
-    again = labels_needed(run, 0.08, strategy, labels)
-    assert again.basis.startswith(f"the {plan.labels} labels so far")
-    assert again.labels == pytest.approx(plan.labels, rel=0.3)
-
-
-def test_a_judge_that_tells_no_uncertainty_makes_no_promise(tmp_path: Path) -> None:
-    rows = [{"score": float(place % 4 > 0), "label": int(place % 4 > 0)} for place in range(4000)]
-    plan = labels_needed(load_run(saved_run(tmp_path / "out", rows)), 0.1, "uniform")
-    assert plan.labels == pytest.approx(0.75 * 0.25 / (0.05 / 1.96) ** 2, rel=0.1)
-    assert plan.basis.startswith("the labels alone")
-
-
-def test_a_width_out_of_reach_is_said(run: Run, refused: Refused) -> None:
-    for width, sentence in [(0.0, "between 0 and 1"), (1.0, "between 0 and 1"), (0.01, "than the 600")]:
-        with refused(match=sentence, width=width):
-            labels_needed(run, width, "uniform")
-
-
 def test_no_labels_even_votes_and_probabilities_here_and_there_are_said(run: Run, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="holds no labels; give a file of labels, or make one"):
         correct(run)
@@ -296,5 +262,3 @@ def test_rows_without_texts_or_uncertainty_cannot_be_drawn_so(tmp_path: Path) ->
         draw_order(load_run(saved_run(tmp_path / "bare", sure, texts=False)), "uniform")
     with pytest.raises(InputError, match="show no uncertainty, as all are 0 or 1; use the strategy uniform"):
         draw_order(load_run(saved_run(tmp_path / "sure", sure)), "active")
-    with pytest.raises(InputError, match="the strategy is 'best'; active or uniform was expected"):
-        draw_order(load_run(tmp_path / "sure"), "best")

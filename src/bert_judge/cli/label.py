@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 from bert_judge.cli import run, say
 from bert_judge.cli.flags import Parser, options_from
 from bert_judge.errors import InputError
 from bert_judge.results.runs import load_run
 from bert_judge.server import need_server
-from bert_judge.studies.pairing import read_labels
-from bert_judge.studies.sampling import default_strategy, draw_order, labels_needed
+from bert_judge.studies.correct import Strategy, default_strategy, draw_order
 
 if TYPE_CHECKING:
     from bert_judge.server.labelling import Labelling
@@ -23,12 +21,10 @@ if TYPE_CHECKING:
 _EXAMPLES = """examples:
   bert-judge label out --labels labels.jsonl
   bert-judge label out --labels labels.jsonl -n 300 --strategy uniform
-  bert-judge label out --labels labels.jsonl --width 0.04
 
 It prints the address of a page that only this machine can open: 1 is correct, 0 incorrect, s skips, u undoes.
 Ctrl-C ends; the same command goes on. From another machine: ssh -L 8000:127.0.0.1:8000 HOST, and --port 8000.
 """
-_NUMBER = 200
 SAMPLE = 100_000  # rows of a large result; a hundred times as many as anyone labels
 
 
@@ -37,10 +33,9 @@ class LabelOptions:
     """What `label` takes besides the result."""
 
     labels: Annotated[str, "file where labels go"] = "labels.jsonl"
-    number: Annotated[int | None, f"how many (default: {_NUMBER})"] = None
-    width: Annotated[float | None, "instead of -n: as many as a 95 % interval of this width takes: 0.04"] = None
+    number: Annotated[int, "how many"] = 200
     strategy: Annotated[
-        Literal["active", "uniform"] | None,
+        Strategy | None,
         "by the judge's uncertainty, or not (default: active where scores show it)",
     ] = None
     seed: Annotated[int, "another order of the rows"] = 0
@@ -84,15 +79,7 @@ def open_labelling(folder: str, options: LabelOptions) -> Labelling:
     draws = draw_order(run, strategy, options.seed)
     if all(draw.row.gold is not None for draw in draws):
         raise InputError(f"every row of {run.folder} has a label already; bert-judge correct {run.folder} uses them.")
-    number = options.number or _NUMBER
-    if options.width is not None:
-        labels = None
-        with suppress(InputError):  # there are none yet; what else is wrong is said when the file is opened
-            labels = read_labels(path)
-        plan = labels_needed(run, options.width, strategy, labels)
-        number = plan.labels
-        say(f"an interval {options.width:g} wide takes about {number} labels, estimated from {plan.basis}.")
-    labelling = Labelling(draws, path, min(number, len(draws)))
+    labelling = Labelling(draws, path, min(options.number, len(draws)))
     say(f"{labelling.labelled} of {labelling.target} labels are in {path}; drawn with --strategy {strategy}.")
     return labelling
 
@@ -104,10 +91,8 @@ def _parse(arguments: Sequence[str]) -> tuple[str, LabelOptions]:
     parser.flags("flags", LabelOptions)
     values = parser.parse(arguments)
     options = options_from(LabelOptions, values)
-    if options.number is not None and options.number < 1:
+    if options.number < 1:
         parser.error(f"-n is {options.number}; 1 or more was expected")
-    if options.number is not None and options.width is not None:
-        parser.error("-n and --width both say how many labels there are to be; give one of them")
     return values["run"], options
 
 
