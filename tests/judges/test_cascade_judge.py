@@ -15,13 +15,13 @@ from bert_judge.errors import InputError, ModelError, OutputError
 from bert_judge.judges import Judge
 from bert_judge.judges.cascade import Cascade, CascadePlan, Certificate, Stage
 from bert_judge.judges.naming import read_judges
+from bert_judge.measures import Estimate
 from bert_judge.records import JudgeInfo, Row, Sample, Signature, Verdict
 from bert_judge.studies.cascade import (
     CascadeResult,
     CascadeSettings,
     Labelled,
     calibrate_cascade,
-    early_agreement,
     find_thresholds,
     stage_counts,
 )
@@ -221,10 +221,10 @@ def test_stages_are_counted_from_the_lines_of_a_result(load) -> None:
     made = plan((0.1, 0.9))
     rows = samples("0.9 -", "0.5 0.7", "0.5 0.2", "0.5 -")
     records = [
-        {"label": v.label, "details": dict(v.details), **({"gold": gold} if gold is not None else {})}
+        {"id": "1", "label": v.label, "details": dict(v.details), **({"gold": gold} if gold is not None else {})}
         for v, gold in zip(load(made).assess(rows), (1, 0, None, 1), strict=True)
     ]
-    first, last = stage_counts(records, made)
+    (first, last), _ = stage_counts(records, made)
     assert (first.reached, first.decided, first.labelled, first.agreed) == (4, 1, 1, 1)
     assert (last.reached, last.decided, last.labelled, last.agreed) == (3, 2, 1, 0)
 
@@ -234,18 +234,18 @@ def test_labels_speak_against_a_promise() -> None:
     many = [("One?", 0)] * 50
     others = [(f"Another {number}?", 1) for number in range(60)]
 
-    def agreement(rows: Sequence[tuple[str, int]]) -> tuple[float, float] | None:
+    def agreement(rows: Sequence[tuple[str, int]]) -> Estimate:
         records = [
             {"id": "", "question": question, "score": 1.0, "label": 1, "gold": gold, "details": {"stage": "s0"}}
             for question, gold in rows
         ]
-        return early_agreement(records, plan((0.1, 0.9)))
+        return stage_counts(records, plan((0.1, 0.9)))[1]
 
-    rate, most = agreement([*many, *others]) or (0, 0)
-    assert rate == pytest.approx(60 / 110)
-    assert most > 0.95
-    assert agreement([(f"Number {number}?", 0) for number in range(50)]) == (0, 0)
-    assert agreement([]) is None
+    found = agreement([*many, *others])
+    assert found.value == pytest.approx(60 / 110)
+    assert found.high > 0.95
+    assert agreement([(f"Number {number}?", 0) for number in range(50)]).high < 0.1
+    assert agreement([]) == Estimate(None)
 
 
 # calibration

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from bert_judge.judges.base import Costs
 from bert_judge.judges.cascade import CascadePlan
+from bert_judge.measures import Estimate
 from bert_judge.report.document import Block, Content, Document, Table
 from bert_judge.studies.cascade import (
     CascadeResult,
@@ -13,7 +14,6 @@ from bert_judge.studies.cascade import (
     StageCount,
     StageResult,
     StageSide,
-    early_agreement,
     stage_counts,
 )
 from bert_judge.wording import SAID, percent
@@ -41,21 +41,18 @@ def calibration_document(result: CascadeResult, settings: CascadeSettings) -> Do
     return Document("Calibration", parts, notes)
 
 
-def stages_document(
-    plan: CascadePlan, use: Sequence[Costs], records: Callable[[], Iterable[Mapping[str, object]]]
-) -> Document:
-    """What each stage of a cascade did: rows and agreement in the whole result; and what each has used.
-
-    `records` gives the lines of its `verdicts.jsonl` each time it is called.
+def stages_document(plan: CascadePlan, use: Sequence[Costs], records: Iterable[Mapping[str, object]]) -> Document:
+    """What each stage of a cascade did: rows and agreement in the whole result, of which `records` are the lines of
+    `verdicts.jsonl`; and what each has used.
     """
-    counts = stage_counts(records(), plan)
+    counts, early = stage_counts(records, plan)
     rows = counts[0].reached
     head = ["stage", "reached", "decided", "of all", "agreement", "seconds", "requests", "money"]
     body = [_use_line(count, use, rows) for count, use in zip(counts, use, strict=True)]
     shown = [place for place in range(len(head)) if any(line[place] != "" for line in body)]
     saving = _saving(counts, use, plan.abstain)
     table = Table("", [head[place] for place in shown], [[line[place] for place in shown] for line in body], saving)
-    return Document("Stages", [table, f"promise: {_promise(plan)}"], _broken(early_agreement(records(), plan), plan))
+    return Document("Stages", [table, f"promise: {_promise(plan)}"], _broken(early, plan))
 
 
 def _promise(plan: CascadePlan) -> str:
@@ -129,11 +126,11 @@ def _saving(counts: Sequence[StageCount], use: Sequence[Costs], abstain: bool) -
     return saving
 
 
-def _broken(early: tuple[float, float] | None, plan: CascadePlan) -> list[str]:
-    """A note where the labels of the rows contradict the promise, at its confidence."""
-    if early is None or early[1] >= plan.target:
+def _broken(early: Estimate, plan: CascadePlan) -> list[str]:
+    """A note where the labels of the rows contradict the promise."""
+    if early.high is None or early.high >= plan.target:
         return []
-    agreement = f"{percent(early[0])} of the rows with labels that were decided early agree"
+    agreement = f"{percent(early.value)} of the rows with labels that were decided early agree"
     return [f"{agreement}, not {_percent(plan.target)}; the cascade was calibrated on rows of another kind"]
 
 

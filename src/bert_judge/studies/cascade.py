@@ -27,7 +27,7 @@ from bert_judge.judges.cascade import CascadePlan, Certificate, Stage
 from bert_judge.judges.naming import JudgeSpec
 from bert_judge.measures.arrays import np
 from bert_judge.measures.certified import Evidence, at_least, fixed_sequence, highest_target, rows_needed
-from bert_judge.measures.estimates import draw_clusters
+from bert_judge.measures.estimates import Estimate, rate
 from bert_judge.measures.questions import cluster
 from bert_judge.records import Sample, Signature, Verdict, record_cluster
 
@@ -343,39 +343,30 @@ def _path(
 # ----------------------------------------------------------------------------------------------------- after a run
 
 
-def stage_counts(records: Iterable[Mapping[str, Any]], plan: CascadePlan) -> list[StageCount]:
-    """What each stage of a cascade did in a result, from the lines of its `verdicts.jsonl`."""
+def stage_counts(records: Iterable[Mapping[str, Any]], plan: CascadePlan) -> tuple[list[StageCount], Estimate]:
+    """What each stage of a cascade did in a result, from the lines of its `verdicts.jsonl`; and the agreement of the
+    rows with a human label that were decided early, with its interval by question.
+    """
+    deciding = {stage.name for stage in plan.deciding}
     decided, labelled, agreed = Counter[str](), Counter[str](), Counter[str]()
+    early, questions = list[bool](), list[str]()
     rows = 0
     for record in records:
         rows += 1
         stage = record.get("details", {}).get("stage")
         if record["label"] is not None:
             decided[stage] += 1
-            labelled[stage] += "gold" in record
-            agreed[stage] += record.get("gold") == record["label"]
+            if "gold" in record:
+                agrees = record["gold"] == record["label"]
+                labelled[stage] += 1
+                agreed[stage] += agrees
+                if stage in deciding:
+                    early.append(agrees)
+                    questions.append(record_cluster(record))
     names = [stage.name for stage in plan.stages]
     before = accumulate((decided[name] for name in names[:-1]), initial=0)
-    return [
+    counts = [
         StageCount(name, rows - earlier, decided[name], labelled[name], agreed[name])
         for name, earlier in zip(names, before, strict=True)
     ]
-
-
-def early_agreement(records: Iterable[Mapping[str, Any]], plan: CascadePlan) -> tuple[float, float] | None:
-    """The agreement of the rows of a result with a human label that were decided early, and its upper bound at the
-    confidence 1 - `plan.delta`, from a bootstrap over questions. None for no rows.
-    """
-    names = {stage.name for stage in plan.deciding}
-    agreed, decided = Counter[str](), Counter[str]()
-    for record in records:
-        early = record.get("label") is not None and record.get("details", {}).get("stage") in names
-        if early and "gold" in record:
-            question = record_cluster(record)
-            decided[question] += 1
-            agreed[question] += record["label"] == record["gold"]
-    if not decided:
-        return None
-    above, below = (np.array([counts[question] for question in decided]) for counts in (agreed, decided))
-    rates = [times @ above / (times @ below) for times in draw_clusters(len(decided))]
-    return float(above.sum() / below.sum()), float(np.quantile(rates, 1 - plan.delta))
+    return counts, rate(early, questions)
