@@ -243,7 +243,7 @@ def test_labels_speak_against_a_promise() -> None:
 
     found = agreement([*many, *others])
     assert found.value == pytest.approx(60 / 110)
-    assert found.high > 0.95
+    assert found.high > 0.8  # of 110 questions it would be 0.63
     assert agreement([(f"Number {number}?", 0) for number in range(50)]).high < 0.1
     assert agreement([]) == Estimate(None)
 
