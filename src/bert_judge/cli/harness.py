@@ -17,8 +17,8 @@ from bert_judge.studies.harness import (
     SeveralLine,
     beside_harness,
     difference_record,
+    differences_of,
     first_disagreements,
-    harness_differences,
     several_answers,
 )
 
@@ -60,7 +60,7 @@ def _write(
         "unscaled": list(comparison.unscaled),
         "repeats": comparison.repeats,
     }
-    differences = harness_differences(rows)
+    differences = (difference for row in rows for difference in differences_of(row))
     write_files(
         folder.folder,
         {

@@ -6,11 +6,11 @@ evaluation.judges[0].agreement.accuracy
 
 from __future__ import annotations
 
-from collections import Counter
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 from bert_judge.errors import InputError
 from bert_judge.measures.agreement import Agreement, agreements
@@ -30,7 +30,6 @@ from bert_judge.measures.discrimination import (
 from bert_judge.measures.estimates import BootstrapSettings
 from bert_judge.measures.paired import Difference, holm
 from bert_judge.metrics import containment
-from bert_judge.reading import script_of
 from bert_judge.records import Row, Scale, Signature
 from bert_judge.studies.table import JudgeColumn, VerdictTable, check_columns
 from bert_judge.wording import interval, percent, points
@@ -49,12 +48,9 @@ SMALL_ROWS, SMALL_CLASS = 50, 10
 MOST_LEVELS = 20
 """The most slices of one kind; rows of the others, which are the smallest, are taken together."""
 
-OTHERS = "(others)"
-NOTHING = "(none)"
-
-_LENGTHS = ((0, "empty"), (20, "1–20 characters"), (80, "21–80"), (300, "81–300"), (1000, "301–1,000"))
-_LONGEST = "over 1,000"
-_SCANNED = 400  # characters of a text by which its script is known
+_NOTHING = "(none)"
+_MOST = (0, 20, 80, 300, 1000)
+_LENGTHS = ("empty", "1–20 characters", "21–80", "81–300", "301–1,000", "over 1,000", _NOTHING)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -379,8 +375,7 @@ def _notes(labelled: Sequence[tuple[JudgeColumn, str]]) -> Iterator[str]:
 # -------------------------------------------------------------------------------------------------------------- slices
 
 
-@dataclass(frozen=True, slots=True)
-class Slice:
+class Slice(NamedTuple):
     """Rows of one kind: `kind` is a property (length, source …), `level` its value, `rows` their places."""
 
     kind: str
@@ -394,13 +389,17 @@ def slices(rows: Sequence[Row], by: Sequence[str] = ()) -> Iterator[Slice]:
     `by` names further columns of the input. Raises InputError as `check_columns` does.
     """
     check_columns(rows, by)
-    kinds: dict[str, Callable[[Row], str]] = {**KINDS, **{name: _column(name) for name in by}}
-    for kind, level_of in kinds.items():
+    for kind, level_of in {**_KINDS, **{name: _column(name) for name in by}}.items():
         levels: dict[str, list[int]] = {}
         for place, row in enumerate(rows):
             levels.setdefault(level_of(row), []).append(place)
+        ranked = sorted(levels.items(), key=lambda item: (-len(item[1]), item[0]))
+        if kind == "length":
+            ranked.sort(key=lambda item: _LENGTHS.index(item[0]))
         if len(levels) > 1:
-            yield from (Slice(kind, level, places) for level, places in _largest(levels, ORDERS.get(kind, ())))
+            yield from (Slice(kind, level, places) for level, places in ranked[:MOST_LEVELS])
+        if rest := ranked[MOST_LEVELS:]:
+            yield Slice(kind, f"(others, {len(rest)})", sorted(place for _, places in rest for place in places))
 
 
 def is_small(golds: Sequence[int]) -> bool:
@@ -409,53 +408,22 @@ def is_small(golds: Sequence[int]) -> bool:
     return len(golds) < SMALL_ROWS or min(right, len(golds) - right) < SMALL_CLASS
 
 
-def length(row: Row) -> str:
+def _length(row: Row) -> str:
     """How long the candidate is, in characters."""
-    if row.candidate is None:
-        return NOTHING
-    size = len(row.candidate.strip())
-    return next((name for most, name in _LENGTHS if size <= most), _LONGEST)
-
-
-def language(row: Row) -> str:
-    """The column `language`, or else the script in which most letters of question, references and candidate are."""
-    if "language" in row.meta:
-        return str(row.meta["language"])
-    texts = [row.question or "", *row.references[:1], row.candidate or ""]
-    counts: Counter[str] = Counter()
-    for text in texts:
-        if text.isascii():
-            counts["Latin"] += sum(map(str.isalpha, text[:_SCANNED]))
-        else:
-            counts.update(script_of(letter) for letter in text[:_SCANNED] if letter.isalpha())
-    script, letters = max(counts.items(), key=lambda item: item[1], default=("", 0))
-    return f"{script} script" if letters else "no letters"
+    return _NOTHING if row.candidate is None else _LENGTHS[bisect_left(_MOST, len(row.candidate.strip()))]
 
 
 def _column(*names: str) -> Callable[[Row], str]:
     """The first of some columns that a row has."""
-    return lambda row: next((str(row.meta[name]) for name in names if row.meta.get(name) is not None), NOTHING)
+    return lambda row: next((str(row.meta[name]) for name in names if row.meta.get(name) is not None), _NOTHING)
 
 
-KINDS: Mapping[str, Callable[[Row], str]] = {
+_KINDS: Mapping[str, Callable[[Row], str]] = {
     "source": _column("source", "dataset", "input"),
     "task": _column("task"),
-    "length": length,
-    "language": language,
+    "length": _length,
+    "language": _column("language"),
     "label by": _column("label_by", "label_source", "annotator"),
     "candidate model": _column("candidate_model", "model"),
 }
 """The kinds of slices that are always looked at, and which level of each a row has."""
-
-ORDERS: Mapping[str, Sequence[str]] = {"length": [*(name for _, name in _LENGTHS), _LONGEST]}
-"""The order of levels that have one; others come with the largest first."""
-
-
-def _largest(levels: Mapping[str, list[int]], order: Sequence[str]) -> list[tuple[str, list[int]]]:
-    """The levels in their order; the smallest of too many become one."""
-    ranked = sorted(levels.items(), key=lambda item: (-len(item[1]), item[0]))
-    kept, rest = ranked[:MOST_LEVELS], ranked[MOST_LEVELS:]
-    if order:
-        kept.sort(key=lambda item: order.index(item[0]) if item[0] in order else len(order))
-    others = sorted(place for _, places in rest for place in places)
-    return [*kept, (f"{OTHERS[:-1]}, {len(rest)})", others)] if rest else kept
