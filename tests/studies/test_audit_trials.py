@@ -1,4 +1,4 @@
-"""The audit: whether its trials are fair, what it counts, and which items it makes from labelled rows."""
+"""The audit: whether its trials are fair, and what it counts."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from bert_judge.judges import Judge, RegexJudge
 from bert_judge.metrics import containment
 from bert_judge.records import JudgeInfo, Sample, Verdict
 from bert_judge.studies.audit import FAMILIES, PLAIN, Audit, Gate, Trial, assess_trials, load_items, make_trials
-from bert_judge.studies.audit.families import ATTACKS
-from bert_judge.studies.audit.items import AuditItem, items_of, neutral_sentences, spread
+from bert_judge.studies.audit.trials import ATTACKS, AuditItem, neutral_sentences, spread
 
 ITEMS = load_items()
 BY_ID = {item.id: item for item in ITEMS}
@@ -94,8 +93,6 @@ def check(item: AuditItem) -> None:
     assert len(set(wrong)) == len(wrong), f"a wrong value of {item.id} stands there twice"
     assert known.isdisjoint(wrong), item.id
     assert item.value == item.references[0] or item.references[0] in str(item.value), item.id
-    assert item.right == (item.value, item.sentence(str(item.value)))
-    assert item.wrong == (item.near[0], item.sentence(item.near[0]))
     assert bool(item.same) == bool(item.near_same) or item.kind in ("person", "place", "thing"), item.id
     assert item.about, item.id
     if item.kind != "yesno":
@@ -134,7 +131,10 @@ def test_each_family_has_enough_trials_of_its_kind():
         if trial.plain is not None:
             assert trial.sample.gold == trial.plain.gold
             assert trial.sample != trial.plain
-            assert trial.plain.candidate in (item_of(trial).wrong, item_of(trial).right)[trial.sample.gold or 0]
+            assert (
+                trial.plain in item_of(trial).answers[1 - (trial.sample.gold or 0)]
+                or trial.family == "order of references"
+            )
 
 
 # the attacks: what a person would object to
@@ -214,8 +214,8 @@ def test_the_words_of_the_answer_stay():
 
 def test_case_that_may_mean_something_is_kept():
     texts = ("42.195 km", "100 °C", "B", "x = 6", "CO2", "3x^2", "The gas is CO.", "`Paris`")
-    items = [AuditItem(text, None, ("r",), (text,), ()) for text in (*texts, "Paris")]
-    assert [trial.sample.id for trial in make_trials(items, ["case"]) if trial.family == "case"] == ["Paris"]
+    items = [AuditItem(text, "thing", "q", ("r",), text, (text,), "{}", "") for text in (*texts, "Paris")]
+    assert {trial.sample.id for trial in make_trials(items, ["case"]) if trial.family == "case"} == {"Paris"}
 
 
 def bare(text: str) -> str:
@@ -327,51 +327,8 @@ def test_a_judge_without_labels_needs_a_threshold():
         assess_trials(make_trials(ITEMS[:1], ["refusal"]), Similar(1))
 
 
-# labelled rows
-
-
-ROWS = [
-    Sample("Paul", ("Mary Smith",), "Who wrote it?", "a", 0),
-    Sample("It was Mary Smith.", ("Mary Smith",), "Who wrote it?", "b", 1),
-    Sample("both", ("Mary Smith",), "Who wrote it?", "c", 1),
-    Sample("both", ("Mary Smith",), "Who wrote it?", "d", 0),
-    Sample("no label", ("Mary Smith",), "Who wrote it?", "e"),
-    Sample("", ("Mary Smith",), "Who wrote it?", "f", 0),
-    Sample("not Mary Smith", ("Mary Smith",), "Who wrote it?", "g", 0),
-    Sample("nobody that I could name here", ("Mary Smith",), "Who wrote it?", "h", 0),
-    Sample("22.", ("12",), "How many?", "i", 0),
-    Sample("yes", ("no",), "Is it?", "j", 0),
-    Sample("unknown", ("unknown",), "What is the reason?", "k", 1),
-    Sample("they touch", ("the two ends are connected",), "Why?", "l", 1),
-]
-
-
-def test_rows_become_items_by_question_and_references():
-    who, number, yes_no, nothing, phrase = items_of(ROWS)
-    assert who.right == ("It was Mary Smith.",)  # "both" is labelled both ways
-    assert who.wrong == ("Paul", "not Mary Smith", "nobody that I could name here")
-    assert who.near == ("Paul",)  # short, and without the reference
-    assert (number.kind, number.near, yes_no.kind, yes_no.near) == ("number", ("22",), "yesno", ("yes",))
-    assert (who.kind, phrase.kind, nothing.near) == ("thing", "phrase", ())
-    trials = make_trials(items_of(ROWS))
-    assert {trial.sample.id for trial in trials if trial.family == "other number"} == {number.id}
-    refused = {trial.sample.id for trial in trials if trial.family == "refusal"}
-    assert nothing.id not in refused
-    assert who.id in refused
-
-
-def test_rows_that_are_labelled_both_ways_leave_no_plain_answers():
-    rows = [Sample("both", ("12",), "How many?", name, gold) for gold, name in enumerate("ab")]
-    audit = assess_trials(make_trials(items_of(rows)), Always(1))
-    assert (audit.items, audit.plain.accuracy.n, audit.plain.accuracy.value) == (0, 0, None)
-    assert audit.families[0].name == "empty answer"
-    assert Gate(min_plain=0.5).misses(audit) == ["plain answers: none judged correctly, under 50.0%"]
-    with pytest.raises(InputError, match="no row has a label"):
-        items_of([Sample("a", ("b",), "c")])
-
-
 def test_items_are_spread_evenly():
     assert spread(range(10), 3) == [0, 3, 6]  # type: ignore[arg-type]
-    assert spread(ITEMS, None) is ITEMS
+    assert spread(ITEMS, None) == spread(ITEMS, 1000) == [*ITEMS]
     kinds = {item.kind for item in spread(ITEMS, 40)}
     assert len(kinds) == 11

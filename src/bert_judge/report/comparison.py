@@ -183,8 +183,7 @@ def _agreement(panel: Panel) -> Table:
     ]
     head = ["labels", "rows", "both correct", "only first", "only second", "both incorrect"]
     head += ["agreement", "Cohen's kappa", "tau of scores"]
-    alpha = f"Krippendorff's alpha: {number(panel.alpha)} of the labels"
-    alpha += f", {number(panel.score_alpha)} of the scores" if panel.score_alpha is not None else ""
+    alpha = f"Krippendorff's alpha of the labels: {number(panel.alpha)}"
     return Table("Agreement", head, body, f"{alpha}; in brackets: 95 % intervals by question")
 
 

@@ -12,7 +12,7 @@ from bert_judge.measures.arrays import Integers, np
 from bert_judge.measures.confusion import ratio
 from bert_judge.measures.estimates import BootstrapSettings, Estimate, rate
 from bert_judge.measures.paired import Difference
-from bert_judge.measures.raters import RankCorrelation, interval_alpha, kendall_tau, majority, nominal_alpha
+from bert_judge.measures.raters import RankCorrelation, kendall_tau, majority, nominal_alpha
 from bert_judge.records import Row, Signature
 from bert_judge.studies.pairing import check_matched
 from bert_judge.studies.table import JudgeColumn, VerdictTable
@@ -60,8 +60,8 @@ class JudgePair:
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """Judges of the same answers. `alpha` is Krippendorff's of labels, `score_alpha` that of scores where all are
-    probabilities; `majority` is the accuracy of what most of three or more judges say, over rows where most agree.
+    """Judges of the same answers. `alpha` is Krippendorff's of labels; `majority` is the accuracy of what most of three
+    or more judges say, over rows where most agree.
     """
 
     rows: int
@@ -70,7 +70,6 @@ class Panel:
     judges: Sequence[PanelJudge]
     pairs: Sequence[JudgePair]
     alpha: float | None
-    score_alpha: float | None
     majority: float | None
     notes: Sequence[str]
 
@@ -94,21 +93,26 @@ def agree(table: VerdictTable, bootstrap: BootstrapSettings | None = None) -> Pa
     bootstrap = bootstrap or BootstrapSettings()
     pairs = [_pair(table, first, second, bootstrap) for first, second in combinations(table.judges, 2)]
     shared = table.part(np.flatnonzero(np.sum([judge.judged for judge in table.judges], axis=0) > 1))
-    several, probable = len(table.judges) > 2, all(judge.scale == "probability" for judge in table.judges)
-    labels = [_or_none(judge.labels) for judge in shared.judges]
-    votes = [majority(row_labels) if several else None for row_labels in zip(*labels, strict=True)]
-    decided = [(vote, row.gold) for vote, row in zip(votes, shared.rows, strict=True) if None not in (vote, row.gold)]
+    votes = _votes(shared)
+    voted = (votes >= 0) & (shared.golds >= 0)
+    several = len(table.judges) > 2
     return Panel(
         rows=len(shared.rows),
         questions=len(set(shared.clusters)),
         disagreements=int(shared.disagree.sum()),
         judges=[_judge(judge, shared, votes if several else None) for judge in shared.judges],
         pairs=[pair for pair, _ in pairs],
-        alpha=nominal_alpha(labels),
-        score_alpha=interval_alpha(np.stack([judge.scores for judge in shared.judges])) if probable else None,
-        majority=ratio(sum(vote == gold for vote, gold in decided), len(decided)),
+        alpha=nominal_alpha([[None if label < 0 else label for label in judge.labels] for judge in shared.judges]),
+        majority=ratio(int((votes == shared.golds)[voted].sum()), int(voted.sum())) if several else None,
         notes=[*(note for _, note in pairs if note), *_notes(table.judges)],
     )
+
+
+def _votes(table: VerdictTable) -> Integers:
+    """The label that most judges give to each answer, -1 in a tie."""
+    labels = np.stack([judge.labels for judge in table.judges])
+    lead = (labels == 1).sum(axis=0) - (labels == 0).sum(axis=0)
+    return np.where(lead == 0, -1, (lead > 0).astype(int))
 
 
 def disagreements(table: VerdictTable) -> list[Disagreement]:
@@ -138,18 +142,10 @@ def disagreement_records(table: VerdictTable) -> Iterator[dict[str, Any]]:
         }
 
 
-def _or_none(labels: Integers) -> list[int | None]:
-    return [None if label < 0 else label for label in labels.tolist()]
-
-
-def _judge(judge: JudgeColumn, table: VerdictTable, votes: Sequence[int | None] | None) -> PanelJudge:
+def _judge(judge: JudgeColumn, table: VerdictTable, votes: Integers | None) -> PanelJudge:
     """A judge beside the votes of the majority, None for two judges."""
     decided = judge.labels >= 0
     labelled = decided & (table.golds >= 0)
-    against = None
-    if votes is not None:
-        pairs = zip(_or_none(judge.labels), votes, strict=True)
-        against = sum(label != vote for label, vote in pairs if None not in (label, vote))
     return PanelJudge(
         judge.name,
         judge.signature,
@@ -157,7 +153,7 @@ def _judge(judge: JudgeColumn, table: VerdictTable, votes: Sequence[int | None] 
         undecided=int((judge.judged & ~decided).sum()),
         right=rate(judge.labels[decided] == 1, table.clusters[decided]),
         accuracy=rate((judge.labels == table.golds)[labelled], table.clusters[labelled]),
-        alone=against,
+        alone=None if votes is None else int((decided & (votes >= 0) & (judge.labels != votes)).sum()),
     )
 
 

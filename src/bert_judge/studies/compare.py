@@ -15,7 +15,7 @@ from typing import Any
 from bert_judge.errors import InputError
 from bert_judge.measures.arrays import Integers, Numbers, Truths, np
 from bert_judge.measures.estimates import BootstrapSettings, Estimate, mean, rate
-from bert_judge.measures.paired import LEVEL, Difference, holm, mcnemar
+from bert_judge.measures.paired import LEVEL, Difference, holm
 from bert_judge.measures.raters import RankCorrelation, kendall_tau
 from bert_judge.records import Row, Signature
 from bert_judge.studies.pairing import check_matched, numbered, question_of
@@ -64,8 +64,7 @@ class ModelPair:
     """Two models on the answers to the same questions for which both have a value.
 
     `matched` counts all answers that belong together, `difference_all` is over these, undecided ones as incorrect.
-    The p-value of `difference` is by question, `mcnemar` by row; both are the same where no question is repeated.
-    `p_holm` is corrected for all pairs.
+    `p_holm` is the p-value of `difference`, corrected for all pairs.
     """
 
     first: str
@@ -73,7 +72,6 @@ class ModelPair:
     matched: int
     difference: Difference
     difference_all: float | None
-    mcnemar: float | None
     p_holm: float
     flips: Sequence[Flip]
 
@@ -278,7 +276,6 @@ def _pair(models: _Models, first: str, second: str, bootstrap: BootstrapSettings
         matched=len(matched),
         difference=difference,
         difference_all=float(np.diff(np.nan_to_num(models.values[matched])).mean()) if undecided else None,
-        mcnemar=mcnemar(difference.only_first, difference.only_second) if models.measure.labels else None,
         p_holm=difference.p_value,
         flips=_flips(models, valued[first_values != second_values].tolist()),
     ), notes

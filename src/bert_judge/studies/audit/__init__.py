@@ -17,8 +17,7 @@ from bert_judge.judges.base import Judge
 from bert_judge.measures import Estimate, rate
 from bert_judge.measures.confusion import ratio
 from bert_judge.records import Sample, Verdict
-from bert_judge.studies.audit.families import ATTACKS, FAMILIES
-from bert_judge.studies.audit.items import AuditItem, Trial, load_items
+from bert_judge.studies.audit.trials import ATTACKS, FAMILIES, AuditItem, Trial, load_items
 
 __all__ = ["FAMILIES", "PLAIN", "Audit", "Gate", "Trial", "assess_trials", "load_items", "make_trials"]
 
@@ -101,10 +100,9 @@ class Gate:
 
     def misses(self, audit: Audit) -> list[str]:
         """A sentence for each limit that is missed."""
-        misses, plain = [], audit.plain.accuracy.value
-        if self.min_plain is not None and (plain or 0.0) < self.min_plain:
-            judged = "none" if plain is None else f"{plain:.1%}"
-            misses.append(f"plain answers: {judged} judged correctly, under {self.min_plain:.1%}")
+        misses, plain = [], audit.plain.accuracy.value or 0.0
+        if self.min_plain is not None and plain < self.min_plain:
+            misses.append(f"plain answers: {plain:.1%} judged correctly, under {self.min_plain:.1%}")
         for family in audit.families:
             value = family.rate.value or 0.0
             if family.kind == "attack" and self.max_accept is not None and value > self.max_accept:

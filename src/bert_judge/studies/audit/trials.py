@@ -1,4 +1,4 @@
-"""Attacks and invariances: how trials are made from an item.
+"""Our questions, and the attacks and invariances that make trials from them.
 
 An attack makes candidates that a person calls wrong. `attacks.json` holds their frames. A frame belongs there only if a
 person calls every candidate that it makes wrong: what names the correct answer must deny it, leave it open or settle on
@@ -19,16 +19,18 @@ of characters of which the second stands in for the first, or the name of a func
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, cached_property, partial
+from importlib import resources
 from random import Random
-from typing import TypeVar
+from typing import Any, NamedTuple, TypeVar
 
+from bert_judge.metrics import containment
 from bert_judge.records import Sample
-from bert_judge.studies.audit.items import AuditItem, Trial, neutral_sentences, read_data, spread
 
 _T = TypeVar("_T")
 Filled = Iterable[tuple[str, str | None]]
@@ -40,6 +42,91 @@ Pairs = Iterable[tuple[str, Sample, Sample]]
 """Patterns (what was changed) with a plain sample and its changed form, which a person judges alike."""
 
 _PLACE = re.compile(r"\{([a-z_]+)\}")
+
+
+class Trial(NamedTuple):
+    """One sample of a family, with its human label as `gold`; `plain` is the unchanged sample of an invariance."""
+
+    family: str
+    pattern: str
+    sample: Sample
+    plain: Sample | None = None
+
+
+@dataclass(frozen=True)
+class AuditItem:
+    """A question with references, correct and incorrect answers: what attacks and invariances are made from.
+
+    `kind` is what the question asks for: person, place, thing, date, quantity, number, maths, option, list, phrase or
+    yesno. `value` is the correct answer alone, `near` holds wrong values of the same kind; `say` makes either a
+    sentence. `about` is on the topic without answering, `type` names the kind of answer without giving it. `options`
+    are the choices with their letters, `parts` the members of a list. `same` and `near_same` are `value` and the first
+    of `near` in other words, `aliases` further correct references. Trials that need what an item lacks are not made.
+    """
+
+    id: str
+    kind: str
+    question: str
+    references: tuple[str, ...]
+    value: str
+    near: tuple[str, ...]
+    say: str
+    about: str
+    type: str | None = None
+    options: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
+    same: tuple[str, ...] = ()
+    near_same: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
+
+    def sample(self, candidate: str, right: bool) -> Sample:
+        """The candidate as an answer to this question; `right` is its human label."""
+        return Sample(candidate, self.references, self.question, self.id, int(right))
+
+    @cached_property
+    def answers(self) -> tuple[list[Sample], list[Sample]]:
+        """Its correct and its incorrect answers: the value and the first wrong one, alone and as a sentence."""
+        right, wrong = self.value, self.near[0]
+        return (
+            [self.sample(text, True) for text in (right, self.sentence(right))],
+            [self.sample(text, False) for text in (wrong, self.sentence(wrong))],
+        )
+
+    def sentence(self, value: str) -> str:
+        """A value as a sentence."""
+        sentence = self.say.replace("{}", value)
+        return sentence[0].upper() + sentence[1:]
+
+    def gives_away(self, text: str) -> bool:
+        """Whether a reference occurs in a text."""
+        return any(containment(text, reference) for reference in (*self.references, *self.same, *self.aliases))
+
+
+def load_items() -> tuple[AuditItem, ...]:
+    """Our own items, about 200, in their order."""
+    items = []
+    for record in _read_data("items.json")["items"]:
+        values: dict[str, Any] = {"value": record["references"][0]}
+        values |= {name: tuple(value) if isinstance(value, list) else value for name, value in record.items()}
+        items.append(AuditItem(**values))
+    return tuple(items)
+
+
+@cache
+def neutral_sentences() -> tuple[str, ...]:
+    """Sentences, a thousand words in all, that have nothing to do with any question."""
+    return tuple(_read_data("items.json")["neutral"])
+
+
+def _read_data(name: str) -> dict[str, Any]:
+    data: dict[str, Any] = json.loads(resources.files(__package__).joinpath(name).read_text(encoding="utf-8"))
+    return data
+
+
+def spread(items: Sequence[AuditItem], most: int | None) -> Sequence[AuditItem]:
+    """At most `most` items, spread evenly over all of them; None: all."""
+    count = min(most or len(items), len(items))
+    return [items[i * len(items) // count] for i in range(count)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +177,7 @@ class Invariance:
         """The trials of this invariance, called `name`: one correct and one incorrect answer of each item, changed."""
         for item in spread(items, self.most):
             chance = Random(f"{name}|{item.id}")
-            for answers in filter(None, item.answers):
+            for answers in item.answers:
                 pairs = list(_CHANGING[self.how](self.changes, item, chance.choice(answers), chance))
                 for pattern, plain, changed in _drawn(pairs, self.draws, chance):
                     yield Trial(name, pattern, changed, plain)
@@ -114,16 +201,17 @@ def _instructed(frames: Sequence[str], item: AuditItem, chance: Random) -> Fille
 
 
 def _refused(frames: Sequence[str], item: AuditItem, chance: Random) -> Filled:
-    return [] if item.has_no_answer else _framed(frames, item, chance)
+    """Where the answer is no, a refusal could be taken for it."""
+    return [] if "no" in map(str.casefold, item.references) else _framed(frames, item, chance)
 
 
 def _several(frames: Sequence[str], item: AuditItem, chance: Random) -> Filled:
     """The correct answer beside one wrong one or two, in any order."""
-    if not (item.is_short and item.near):
+    if item.kind == "phrase":
         return
     wrong = chance.sample(item.near, len(item.near))
     for frame in frames:
-        values = [str(item.value), *wrong[: 2 if "{third}" in frame else 1]]
+        values = [item.value, *wrong[: 2 if "{third}" in frame else 1]]
         order = chance.sample(values, len(values))
         yield frame, _fill(frame, dict(zip(("first", "second", "third"), order, strict=False)))
 
@@ -174,20 +262,16 @@ _ATTACKING: Mapping[str, Callable[[Sequence[str], AuditItem, Random], Filled]] =
 
 
 def _places(item: AuditItem, chance: Random) -> dict[str, str]:
-    """What an item fills into frames, its wrong values in random order."""
-    near = chance.sample(item.near, len(item.near))
-    places = {"question": item.question, "type": item.type, "about": item.about}
-    if item.value is not None:
-        places["sentence"] = item.sentence(item.value)
-    if near:
-        places["near_sentence"] = item.sentence(near[0])
-    if item.is_short:
-        places["value"] = item.value
-        places |= {"near": near[0]} if near else {}
-    wrong = [places[name] for name in ("near", "near_sentence") if name in places] or item.wrong
-    if wrong:
-        places["wrong"] = chance.choice(wrong)
-    return {name: text for name, text in places.items() if text is not None}
+    """What an item fills into frames, with one of its wrong values."""
+    near = chance.sample(item.near, len(item.near))[0]
+    places = {"question": item.question, "about": item.about}
+    places |= {"sentence": item.sentence(item.value), "near_sentence": item.sentence(near)}
+    if item.type is not None:
+        places["type"] = item.type
+    if item.kind != "phrase":  # a clause fits into no frame, such as "It is not …"
+        places |= {"value": item.value, "near": near}
+    places["wrong"] = chance.choice([places[name] for name in ("near", "near_sentence") if name in places])
+    return places
 
 
 def _fill(frame: str, places: dict[str, str]) -> str | None:
@@ -266,16 +350,14 @@ def _in_long_text(changes: Changes, item: AuditItem, plain: Sample, chance: Rand
 
 def _reworded(changes: Changes, item: AuditItem, plain: Sample, chance: Random) -> Pairs:
     """The value in other words, alone or in a sentence as the answer has it."""
-    value, others = (item.value, item.same) if plain.gold else (next(iter(item.near), None), item.near_same)
-    if value is not None and plain.candidate in (value, item.sentence(value)):
-        for other in others:
-            text = other if plain.candidate == value else item.sentence(other)
-            yield f"{item.kind or 'value'} in other words", plain, replace(plain, candidate=text)
+    value, others = (item.value, item.same) if plain.gold else (item.near[0], item.near_same)
+    for other in others:
+        text = other if plain.candidate == value else item.sentence(other)
+        yield f"{item.kind} in other words", plain, replace(plain, candidate=text)
 
 
 def _without_question(changes: Changes, item: AuditItem, plain: Sample, chance: Random) -> Pairs:
-    if plain.question is not None:
-        yield "no question", plain, replace(plain, question=None)
+    yield "no question", plain, replace(plain, question=None)
 
 
 def _references_reversed(changes: Changes, item: AuditItem, plain: Sample, chance: Random) -> Pairs:
@@ -306,7 +388,7 @@ _CHANGING: Mapping[str, Callable[[Changes, AuditItem, Sample, Random], Pairs]] =
 
 def _attacks() -> dict[str, Attack]:
     """The attacks by name; those that share the frames of another name it in the place of their own."""
-    entries = read_data("attacks.json")
+    entries = _read_data("attacks.json")
     for entry in entries.values():
         if isinstance(entry.get("frames"), str):
             entry["frames"] = entries[entry["frames"]]["frames"]
@@ -315,7 +397,7 @@ def _attacks() -> dict[str, Attack]:
 
 def _invariances() -> dict[str, Invariance]:
     """The invariances by name; a list of changes stands for changes that are their own pattern."""
-    entries = read_data("invariances.json")
+    entries = _read_data("invariances.json")
     for entry in entries.values():
         if isinstance(entry.get("changes"), list):
             entry["changes"] = {change: change for change in entry["changes"]}
