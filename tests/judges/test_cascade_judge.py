@@ -18,7 +18,6 @@ from bert_judge.judges.naming import read_judges
 from bert_judge.measures import Estimate
 from bert_judge.records import JudgeInfo, Row, Sample, Signature, Verdict
 from bert_judge.studies.cascade import (
-    CascadeResult,
     CascadeSettings,
     Labelled,
     calibrate_cascade,
@@ -293,9 +292,6 @@ def test_a_stage_without_a_certificate_decides_nothing() -> None:
     first, second = result.thresholds.stages
     assert first.decided > 0
     assert (second.high.certificate, second.low.certificate, second.decided) == (None, None, 0)
-    target, share = second.high.reachable or (0, 0)
-    assert 0.7 < target < 0.95
-    assert 0 < share < 1
 
 
 def test_the_promise_is_broken_as_rarely_as_it_is_said_to_be() -> None:
@@ -384,7 +380,7 @@ def test_every_stage_has_thresholds_where_the_rest_stays_undecided(load) -> None
 
 def test_undecided_rows_pass_a_stage_and_count_on_no_side() -> None:
     rows = [replace(row, candidate="- " + row.candidate.split()[1]) for row in drawn(300, 1)]
-    with pytest.raises(InputError, match="no agreement from 50 % on could be either"):
+    with pytest.raises(InputError, match="can be certified for no stage on these 300 questions"):
         calibrated(rows)
 
 
@@ -412,14 +408,3 @@ def test_what_can_t_be_calibrated_is_told_in_a_sentence() -> None:
     assert "the last stage, test_cascade_judge:Silent, labels no row" in refusal(rows, pair, agree_with="last")
     said = refusal(rows, target_agreement=0.99)
     assert "0.99 with delta 0.1 can be certified for no stage on these 400 questions" in said
-    assert "the most that could be is 9" in said
-    assert f"by {READER}, which decides" in said
-
-
-def test_what_is_reachable_is_so() -> None:
-    rows = drawn(400, 10)
-    said = refusal(rows, target_agreement=0.99)
-    reachable = int(said.split("the most that could be is ")[1].split("%")[0]) / 100
-    result: CascadeResult = calibrated(rows, target_agreement=reachable)
-    assert result.thresholds.stages[0].decided > 0
-    assert "can be certified for no stage" in refusal(rows, target_agreement=reachable + 0.01)

@@ -13,7 +13,6 @@ from bert_judge.studies.cascade import (
     CascadeSettings,
     StageCount,
     StageResult,
-    StageSide,
     stage_counts,
 )
 from bert_judge.wording import SAID, percent
@@ -37,7 +36,7 @@ def calibration_document(result: CascadeResult, settings: CascadeSettings) -> Do
     decided = f"decided before {_end(plan)}: {early} of {labelled} rows ({percent(early / labelled)})"
     decided += f"; agreement {percent(result.agreement)}"
     parts: list[Block] = [f"{calibrated}\n{promise}", Table("", head, lines), decided]
-    notes = [line for stage in thresholds.stages for line in _shortfalls(stage, settings)]
+    notes = [line for stage in thresholds.stages for line in _shortfalls(stage)]
     return Document("Calibration", parts, notes)
 
 
@@ -85,18 +84,12 @@ def _stage_lines(stage: StageResult, seconds: Mapping[str, float]) -> list[list[
     return lines
 
 
-def _shortfalls(stage: StageResult, settings: CascadeSettings) -> list[str]:
+def _shortfalls(stage: StageResult) -> list[str]:
     """Notes on the sides that have no threshold."""
-    sides = [side for side in (stage.high, stage.low) if not side.certificate]
-    lines = [f"{stage.name} decides nothing: leave it out, or lower target_agreement"] if len(sides) == 2 else []
-    return lines + [f"{stage.name} judges nothing {SAID[side.label]}: {_could(side, settings)}" for side in sides]
-
-
-def _could(side: StageSide, settings: CascadeSettings) -> str:
-    if side.reachable is None:
-        return "no agreement from 0.5 on can be certified"
-    target, rate = side.reachable
-    return f"{target:.2g} could be certified, not {settings.target_agreement:.4g} ({rate:.0%} of its rows then)"
+    missing = [SAID[side.label] for side in (stage.high, stage.low) if not side.certificate]
+    if len(missing) == 2:
+        return [f"{stage.name} decides nothing: leave it out, or lower target_agreement"]
+    return [f"{stage.name} judges nothing {label}: lower target_agreement for that" for label in missing]
 
 
 def _use_line(count: StageCount, use: Costs, rows: int) -> list[Content]:

@@ -26,7 +26,7 @@ from bert_judge.judges.base import SECRETS
 from bert_judge.judges.cascade import CascadePlan, Certificate, Stage
 from bert_judge.judges.naming import JudgeSpec
 from bert_judge.measures.arrays import np
-from bert_judge.measures.certified import Evidence, at_least, fixed_sequence, highest_target, rows_needed
+from bert_judge.measures.certified import Evidence, at_least, fixed_sequence, rows_needed
 from bert_judge.measures.estimates import Estimate, rate
 from bert_judge.measures.questions import cluster
 from bert_judge.records import Sample, Signature, Verdict, record_cluster
@@ -64,24 +64,14 @@ class Labelled(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class StageSide:
-    """One side of a stage on the calibration rows that reach it: what passes each threshold along `PATH`.
-
-    `certificate` is the loosest threshold that is certified, `agreement` the rate beyond it; None where there is none.
+    """One side of a stage on the calibration rows that reach it: the loosest threshold that is certified, and the rate
+    of agreement beyond it; None where there is none.
     """
 
     label: int
     reached: int
-    path: tuple[Evidence, ...]
-    level: float
-    certificate: Certificate | None
-    agreement: float | None
-
-    @property
-    def reachable(self) -> tuple[float, float] | None:
-        """The highest target in whole percents that could be certified, and the rate of rows decided then."""
-        target = highest_target(self.path, self.level)
-        place = None if target is None else fixed_sequence(self.path, target, self.level)
-        return None if target is None or place is None else (target, self.path[place].rows / self.reached)
+    certificate: Certificate | None = None
+    agreement: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +152,10 @@ def calibrate_cascade(
     _check_labels(truth, len(samples), len(deciding), settings)
     thresholds = find_thresholds([spec.name for spec in deciding], panel.scores, truth, settings)
     if not any(side.certificate for stage in thresholds.stages for side in (stage.high, stage.low)):
-        raise InputError(_nothing(thresholds.stages, questions, settings))
+        raise InputError(
+            f"an agreement of {settings.target_agreement:.4g} with delta {settings.delta:g} can be certified for no "
+            f"stage on these {questions} questions: lower target_agreement, or label more questions."
+        )
     kept = len(deciding) if settings.abstain else len(deciding) + 1
     plan = CascadePlan(
         tuple(panel.stage(number, thresholds.stages) for number in range(kept)),
@@ -252,21 +245,6 @@ def _check_labels(truth: Mapping[int, Labelled], rows: int, stages: int, setting
         )
 
 
-def _nothing(stages: Sequence[StageResult], questions: int, settings: CascadeSettings) -> str:
-    """Says that no stage can be certified, and what could be."""
-    reached = [(*side.reachable, stage.name) for stage in stages for side in (stage.high, stage.low) if side.reachable]
-    best = max(reached, default=None)
-    could = (
-        f"the most that could be is {best[0]:.0%}, by {best[2]}, which decides {best[1]:.0%} of its rows then"
-        if best
-        else "no agreement from 50 % on could be either"
-    )
-    return (
-        f"an agreement of {settings.target_agreement:.4g} with delta {settings.delta:g} can be certified for no stage "
-        f"on these {questions} questions; {could}: lower target_agreement, or label more questions."
-    )
-
-
 # ---------------------------------------------------------------------------------------------------------- thresholds
 
 
@@ -306,11 +284,11 @@ def _side(
     path = _path(label, tested, order, weight, thresholds)
     place = fixed_sequence(path, target, level)
     if place is None:
-        return StageSide(label, len(tested), path, level, None, None)
+        return StageSide(label, len(tested))
     evidence = path[place]
     bound = round(at_least(evidence, target, level), 6)
     certificate = Certificate(thresholds[place], evidence.rows, evidence.agreed, bound)
-    return StageSide(label, len(tested), path, level, certificate, evidence.agreement)
+    return StageSide(label, len(tested), certificate, evidence.agreement)
 
 
 def _path(
