@@ -32,10 +32,8 @@ from bert_judge.measures.paired import Difference, holm
 from bert_judge.metrics import containment
 from bert_judge.records import Row, Scale, Signature
 from bert_judge.studies.table import JudgeColumn, VerdictTable, check_columns
-from bert_judge.wording import interval, percent, points
 
 OWN_LABELS = "its own"
-MAJORITY, CONTAINMENT = "majority class", "containment"
 _MEANING: Mapping[Scale, str] = {
     "probability": "undecided",
     "score": "on a scale of their own",
@@ -105,8 +103,8 @@ class JudgeEvaluation:
 
 @dataclass(frozen=True, slots=True)
 class WithoutJudge:
-    """A baseline that needs no judge: always the more frequent label (`MAJORITY`), or correct where the candidate
-    contains a reference (`CONTAINMENT`).
+    """A baseline that needs no judge: "majority class", always the more frequent label, or "containment", correct where
+    the candidate contains a reference.
     """
 
     name: str
@@ -214,7 +212,7 @@ def evaluate(table: VerdictTable, settings: EvaluationSettings | None = None) ->
         ],
         comparisons=_comparisons(table, settings),
         slices=[_slice(part, table, settings) for part in slices(table.rows, settings.by)],
-        notes=[*table.notes, *_notes(labelled), *_against_majority(table, baselines[0], settings)],
+        notes=[*table.notes, *_notes(labelled)],
     )
 
 
@@ -308,34 +306,14 @@ def _worst(judge: JudgeColumn, wrong: Truths, table: VerdictTable, confidence: N
 
 
 def _baselines(table: VerdictTable) -> list[JudgeColumn]:
-    """The labels of the baselines, as those of judges without scores; the majority class is the first."""
-    labels = {MAJORITY: np.full(len(table.rows), int(table.golds.mean() >= 0.5))}
+    """The labels of the baselines, as those of judges without scores."""
+    labels = {"majority class": np.full(len(table.rows), int(table.golds.mean() >= 0.5))}
     texts = all(row.candidate is not None and row.references for row in table.rows)
-    if texts and all(judge.name != CONTAINMENT for judge in table.judges):
+    if texts and all(judge.name != "containment" for judge in table.judges):
         contained = [any(containment(row.candidate or "", text) for text in row.references) for row in table.rows]
-        labels[CONTAINMENT] = np.asarray(contained, np.int64)
+        labels["containment"] = np.asarray(contained, np.int64)
     runs, verdicts, scores = table.judges[0].runs, [None] * len(table.rows), np.full(len(table.rows), np.nan)
     return [JudgeColumn(name, runs, verdicts, scores, values) for name, values in labels.items()]
-
-
-def _against_majority(table: VerdictTable, majority: JudgeColumn, settings: EvaluationSettings) -> Iterator[str]:
-    """A sentence for each judge that is not better than the majority class, or not beyond chance."""
-    always = "correct" if majority.labels[0] else "incorrect"
-    for judge in table.judges:
-        by_majority, by_judge = (column.labels == table.golds for column in (majority, judge))
-        difference = Difference.of(by_majority, by_judge, table.clusters, settings)
-        rates = (
-            f"it is right on {percent(difference.second_mean)} of the rows, always saying {always} on "
-            f"{percent(difference.first_mean)}"
-        )
-        low = difference.estimate.low
-        if difference.value <= 0:
-            yield f"{judge.name} is not better than the majority class: {rates}."
-        elif low is not None and low <= 0:
-            yield (
-                f"{judge.name} may be no better than the majority class: {rates}; the difference is "
-                f"{interval(difference.estimate, points)} points."
-            )
 
 
 def _comparisons(table: VerdictTable, settings: EvaluationSettings) -> list[AgainstFirst]:

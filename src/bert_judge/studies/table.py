@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import permutations
 from os.path import commonprefix
 from typing import Literal
 
@@ -201,8 +200,7 @@ def comparison_table(
         )
     sets = answer_sets(runs) if what is None else list(range(len(runs))) if what == "models" else [0] * len(runs)
     if len(set(sets)) == 1:
-        table = tabulate([PlacedRun(name, "", run) for name, run in zip(names, runs, strict=True)])
-        return replace(table, notes=[*table.notes, *([] if what else _parts(table))])
+        return tabulate([PlacedRun(name, "", run) for name, run in zip(names, runs, strict=True)])
     signatures = [run.signature for run in runs]
     if len(set(zip(sets, signatures, strict=True))) < len(runs):
         raise InputError(
@@ -236,7 +234,12 @@ def tabulate(parts: Sequence[PlacedRun], labels: Labels | None = None) -> Verdic
     runs = described([part.run for part in parts])
     rows: dict[tuple[Hashable, ...], Row] = {}
     verdicts: dict[str, dict[tuple[Hashable, ...], tuple[Run, Row]]] = {}
-    notes = [note for part in parts if (note := _left_out(part.run))]
+    notes = [
+        f"{len(run.rows):,} of the {len(run.rows) + run.left:,} rows of {run.folder} were drawn, whole questions at "
+        "random."
+        for run in runs
+        if run.left
+    ]
     for part, run, names in zip(parts, runs, row_names(runs), strict=True):
         column, before = verdicts.setdefault(part.judge, {}), Counter[str]()
         for name, row in zip(names, run.rows, strict=True):
@@ -258,14 +261,6 @@ def tabulate(parts: Sequence[PlacedRun], labels: Labels | None = None) -> Verdic
     labels_from = labels.where if labels else "the input" if any(row.gold is not None for row in merged) else None
     models = [str(model) for model, *_ in rows]
     return VerdictTable(list(relabelled(merged, labels)) if labels else merged, judges, models, labels_from, notes)
-
-
-def _left_out(run: Run) -> str:
-    """A sentence for a run of which some rows were drawn."""
-    if not run.left:
-        return ""
-    total = len(run.rows) + run.left
-    return f"{len(run.rows):,} of the {total:,} rows of {run.folder} were drawn, whole questions at random."
 
 
 def _joined(first: Row, other: Row) -> Row:
@@ -300,18 +295,6 @@ def _by_column(table: VerdictTable, column: str) -> VerdictTable:
             notes.append(f"{left:,} rows of {judge.name} have no {column} and are left out.")
     named = table.part(place for place, model in enumerate(models) if model is not None)
     return replace(named, models=[str(model) for model in models if model is not None], notes=notes)
-
-
-def _parts(table: VerdictTable) -> list[str]:
-    """A sentence for each run that is only a part of another one of the same judge."""
-    return [
-        f"all {part.judged.sum():,} answers of {part.name} are in {whole.name}, too, by the same judge: they are taken "
-        "as the same answers, not as another model's (what='models' does that)."
-        for part, whole in permutations(table.judges, 2)
-        if part.signature == whole.signature
-        and (whole.judged >= part.judged).all()
-        and (whole.judged > part.judged).any()
-    ]
 
 
 def _model_names(sets: Sequence[int], names: Sequence[str]) -> list[str]:
