@@ -333,7 +333,11 @@ def test_three_judges_and_their_majority():
     assert found.majority == pytest.approx(3 / 4)
     assert [judge.undecided for judge in found.judges] == [0, 0, 1]
     records = list(disagreement_records(table))
-    assert [(each["majority"], each["right"]) for each in records] == [(1, ["x", "z"]), (0, ["z"])]
+    assert [{name: told["label"] for name, told in each["judges"].items()} for each in records] == [
+        {"x": 1, "y": 0, "z": 1},
+        {"x": 0, "y": 0, "z": 1},
+    ]
+    assert [each["gold"] for each in records] == [1, 1]
 
 
 def test_answers_of_which_one_judge_lacks_some():

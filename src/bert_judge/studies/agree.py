@@ -12,7 +12,7 @@ from bert_judge.measures.arrays import Integers, np
 from bert_judge.measures.confusion import ratio
 from bert_judge.measures.estimates import BootstrapSettings, Estimate, rate
 from bert_judge.measures.paired import Difference
-from bert_judge.measures.raters import RankCorrelation, kendall_tau, majority, nominal_alpha
+from bert_judge.measures.raters import RankCorrelation, kendall_tau, nominal_alpha
 from bert_judge.records import Row, Signature
 from bert_judge.studies.pairing import check_matched
 from bert_judge.studies.table import JudgeColumn, VerdictTable
@@ -126,18 +126,15 @@ def disagreements(table: VerdictTable) -> list[Disagreement]:
 
 
 def disagreement_records(table: VerdictTable) -> Iterator[dict[str, Any]]:
-    """`disagreements` for a file: the judges' labels, the majority, and who is correct by the human label."""
+    """`disagreements` for a file: the judges' scores and labels, and the human label."""
     for disagreement in disagreements(table):
         row, verdicts = disagreement.row, disagreement.verdicts
-        right = [name for name, verdict in verdicts.items() if verdict.label == row.gold]
-        vote = majority([verdict.label for verdict in verdicts.values()])
         yield {
             "id": row.id,
             "question": row.question,
             "references": list(row.references),
             "candidate": row.candidate,
-            **({"gold": row.gold, "right": right} if row.gold is not None else {}),
-            **({"majority": vote} if len(table.judges) > 2 else {}),
+            **({"gold": row.gold} if row.gold is not None else {}),
             "judges": {name: {"score": verdict.score, "label": verdict.label} for name, verdict in verdicts.items()},
         }
 

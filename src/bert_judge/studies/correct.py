@@ -11,9 +11,9 @@ import json
 import math
 from array import array
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Literal
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
 
 from bert_judge.errors import InputError
 from bert_judge.measures.arrays import Integers, Numbers, np
@@ -76,7 +76,7 @@ def correct(run: Run, labels: Labels | None = None, confidence: float = 0.95) ->
     """
     arrays, matched = _read(run, labels)
     labelled = _labelled(arrays, labels, matched)
-    scores, verdicts, clusters = map(np.asarray, (arrays.scores, arrays.labels, arrays.questions))
+    scores, verdicts, clusters = arrays.scores, arrays.labels, arrays.questions
     decided, scored = verdicts >= 0, ~np.isnan(scores)
     _check_judge(run, bool(decided.any()), bool(scored.any()))
     _check_labels(labelled, run)
@@ -98,37 +98,35 @@ def correct(run: Run, labels: Labels | None = None, confidence: float = 0.95) ->
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _RunArrays:
+class _RunArrays(NamedTuple):
     """What is kept of a run's rows, 26 bytes each: scores (NaN where undecided), labels and human labels (-1: none),
     and hashes that rows of the same question, and copies of the same answer, have in common.
     """
 
-    scores: array[float] = field(default_factory=lambda: array("d"))
-    labels: array[int] = field(default_factory=lambda: array("b"))
-    golds: array[int] = field(default_factory=lambda: array("b"))
-    questions: array[int] = field(default_factory=lambda: array("q"))
-    answers: array[int] = field(default_factory=lambda: array("q"))
-
-    def added(self, rows: Iterable[Row]) -> Iterator[Row]:
-        """The rows, each of which is added as it goes by."""
-        for row in rows:
-            self.scores.append(math.nan if row.score is None else row.score)
-            self.labels.append(-1 if row.label is None else row.label)
-            self.golds.append(-1 if row.gold is None else row.gold)
-            self.questions.append(hash(row.cluster))
-            self.answers.append(hash(row.key))
-            yield row
+    scores: Numbers
+    labels: Integers
+    golds: Integers
+    questions: Integers
+    answers: Integers
 
 
 def _read(run: Run, labels: Labels | None) -> tuple[_RunArrays, Mapping[int, Row]]:
     """The arrays of a run, and the row of the file of labels for each row that has one, in one pass."""
-    arrays = _RunArrays()
-    passing = arrays.added(run.rows)
-    if labels:
-        return arrays, labels.match(passing)
-    deque(passing, maxlen=0)
-    return arrays, {}
+    scores, verdicts, golds = array("d"), array("b"), array("b")
+    questions, answers = array("q"), array("q")
+
+    def passing() -> Iterator[Row]:
+        for row in run.rows:
+            scores.append(math.nan if row.score is None else row.score)
+            verdicts.append(-1 if row.label is None else row.label)
+            golds.append(-1 if row.gold is None else row.gold)
+            questions.append(hash(row.cluster))
+            answers.append(hash(row.key))
+            yield row
+
+    matched: Mapping[int, Row] = labels.match(passing()) if labels else {}
+    deque(() if labels else passing(), maxlen=0)
+    return _RunArrays(*map(np.array, (scores, verdicts, golds, questions, answers))), matched
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -155,7 +153,7 @@ def _labelled(arrays: _RunArrays, labels: Labels | None, matched: Mapping[int, R
     Without probabilities each row is taken to have been drawn with the same one. Where a file's probabilities differ,
     labels of the run that it does not hold are left out, as they were drawn otherwise.
     """
-    golds, chances = np.array(arrays.golds), np.ones(len(arrays.golds))
+    golds, chances = arrays.golds.copy(), np.ones(len(arrays.golds))
     if labels is None:
         places = np.flatnonzero(golds >= 0)
         return _LabelledRows(places, golds[places], chances[places], "of the run itself, taken as drawn uniformly")
@@ -163,7 +161,7 @@ def _labelled(arrays: _RunArrays, labels: Labels | None, matched: Mapping[int, R
     of_file = np.fromiter(counted, int, len(counted))
     drawn_with = _probabilities(labels, counted)
     # A copy of an answer is labelled as soon as one of its copies is drawn.
-    _, answer, copies = np.unique(np.array(arrays.answers)[of_file], return_inverse=True, return_counts=True)
+    _, answer, copies = np.unique(arrays.answers[of_file], return_inverse=True, return_counts=True)
     uniform = copies[answer] if labels.by_texts else np.ones(len(of_file))
     unused, drawn = 0, "drawn uniformly" if len(drawn_with) else "without probabilities, taken as drawn uniformly"
     ratios = drawn_with / uniform if len(drawn_with) else np.ones(1)
