@@ -1,4 +1,4 @@
-"""Judges of the same answers: how far they agree, where they do not, and which is correct there by human labels."""
+"""Judges of the same answers: how far they agree, and where they do not."""
 
 from __future__ import annotations
 
@@ -9,9 +9,7 @@ from typing import Any
 
 from bert_judge.measures.agreement import kappa_of_judges
 from bert_judge.measures.arrays import Integers, np
-from bert_judge.measures.confusion import ratio
 from bert_judge.measures.estimates import BootstrapSettings, Estimate, rate
-from bert_judge.measures.paired import Difference
 from bert_judge.measures.raters import RankCorrelation, kendall_tau, nominal_alpha
 from bert_judge.records import Row, Signature
 from bert_judge.studies.pairing import check_matched
@@ -39,9 +37,6 @@ class PanelJudge:
 class JudgePair:
     """Two judges: the answers that both judged (`rows`) and labelled (`labelled`), how often each labels which way,
     the rate of equal labels, Cohen's kappa, and Kendall's tau-b of their scores, None where undefined.
-
-    `dispute` is the second's accuracy by human labels less the first's, over rows that both decided; None without
-    human labels.
     """
 
     first: str
@@ -55,14 +50,11 @@ class JudgePair:
     agreement: Estimate
     kappa: Estimate
     scores: RankCorrelation | None
-    dispute: Difference | None
 
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """Judges of the same answers. `alpha` is Krippendorff's of labels; `majority` is the accuracy of what most of three
-    or more judges say, over rows where most agree.
-    """
+    """Judges of the same answers; `alpha` is Krippendorff's of their labels."""
 
     rows: int
     questions: int
@@ -70,7 +62,6 @@ class Panel:
     judges: Sequence[PanelJudge]
     pairs: Sequence[JudgePair]
     alpha: float | None
-    majority: float | None
     notes: Sequence[str]
 
 
@@ -93,17 +84,14 @@ def agree(table: VerdictTable, bootstrap: BootstrapSettings | None = None) -> Pa
     bootstrap = bootstrap or BootstrapSettings()
     pairs = [_pair(table, first, second, bootstrap) for first, second in combinations(table.judges, 2)]
     shared = table.part(np.flatnonzero(np.sum([judge.judged for judge in table.judges], axis=0) > 1))
-    votes = _votes(shared)
-    voted = (votes >= 0) & (shared.golds >= 0)
-    several = len(table.judges) > 2
+    votes = _votes(shared) if len(table.judges) > 2 else None
     return Panel(
         rows=len(shared.rows),
         questions=len(set(shared.clusters)),
         disagreements=int(shared.disagree.sum()),
-        judges=[_judge(judge, shared, votes if several else None) for judge in shared.judges],
+        judges=[_judge(judge, shared, votes) for judge in shared.judges],
         pairs=[pair for pair, _ in pairs],
         alpha=nominal_alpha([[None if label < 0 else label for label in judge.labels] for judge in shared.judges]),
-        majority=ratio(int((votes == shared.golds)[voted].sum()), int(voted.sum())) if several else None,
         notes=[*(note for _, note in pairs if note), *_notes(table.judges)],
     )
 
@@ -165,8 +153,7 @@ def _pair(
     decided = both & (first.labels >= 0) & (second.labels >= 0)
     one, two = first.labels[decided], second.labels[decided]
     both_wrong, only_second, only_first, both_right = np.bincount(2 * one + two, minlength=4).tolist()
-    clusters, golds = table.clusters[decided], table.golds[decided]
-    labelled = golds >= 0
+    clusters = table.clusters[decided]
     return JudgePair(
         first.name,
         second.name,
@@ -179,9 +166,6 @@ def _pair(
         agreement=rate(one == two, clusters),
         kappa=kappa_of_judges(one, two, clusters, bootstrap),
         scores=kendall_tau(first.scores[both], second.scores[both]),
-        dispute=Difference.of((one == golds)[labelled], (two == golds)[labelled], clusters[labelled], bootstrap)
-        if labelled.any()
-        else None,
     ), note
 
 
