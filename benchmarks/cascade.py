@@ -202,7 +202,7 @@ def outcome(
     )
     left, decided, counts = list(tried), dict[int, int](), list[int]()
     for number, stage in enumerate(found.stages):
-        made = Stage(stage.name, {}, Signature(""), stage.high.certificate, stage.low.certificate)
+        made = Stage(stage.name, {}, Signature(""), stage.high, stage.low)
         here = {row: label for row in left if (label := made.decide(rows.scores[number][row])) is not None}
         counts.append(len(here))
         decided |= here

@@ -164,7 +164,49 @@ def is_right_as_labelled(trial: Trial, item: AuditItem) -> bool:
     return (trial.sample.candidate in (*right, *map(item.sentence, right))) == bool(trial.sample.gold)
 
 
+def keeps_the_words(trial: Trial, _: AuditItem) -> bool:
+    changed, plain = (
+        re.findall(r"[^\W_]+", unicodedata.normalize("NFKC", sample.candidate).casefold())
+        for sample in (trial.sample, plain_of(trial))
+    )
+    framed = trial.family in ("markup", "polite frame")
+    return changed == plain or (framed and any(changed[i : i + len(plain)] == plain for i in range(len(changed))))
+
+
+def is_the_same_to_a_reader(trial: Trial, _: AuditItem) -> bool:
+    changed, plain = (
+        "".join(
+            c
+            for c in unicodedata.normalize("NFKD", sample.candidate)
+            if c not in "“”\u200b\ufeff" and not unicodedata.combining(c)
+        ).split()
+        for sample in (trial.sample, plain_of(trial))
+    )
+    return changed == plain
+
+
+def has_letters_of_another_script(trial: Trial, _: AuditItem) -> bool:
+    pairs = zip(trial.sample.candidate, plain_of(trial).candidate, strict=True)
+    changed = [(unicodedata.name(new), old) for new, old in pairs if new != old and old != "-"]
+    return all(name.startswith(("CYRILLIC", "GREEK")) and ("CAPITAL" in name) == old.isupper() for name, old in changed)
+
+
+def stands_between(low: float, high: float) -> Callable[[Trial, AuditItem], bool]:
+    def holds(trial: Trial, _: AuditItem) -> bool:
+        text = trial.sample.candidate
+        place = text.index(f"My answer to the question is this: {plain_of(trial).candidate}") / len(text)
+        return 950 <= len(text.split()) <= 1050 and low <= place <= high
+
+    return holds
+
+
 HOLDS: dict[str, Callable[[Trial, AuditItem], bool]] = {
+    **dict.fromkeys(("markup", "polite frame", "white space", "ending"), keeps_the_words),
+    "unicode": is_the_same_to_a_reader,
+    "look-alikes": has_letters_of_another_script,
+    "start of a long text": stands_between(0, 0.1),
+    "middle of a long text": stands_between(0.4, 0.6),
+    "end of a long text": stands_between(0.9, 1),
     "every option": has_every_option,
     "several answers": lambda trial, item: any(near in trial.sample.candidate for near in item.near),
     "concludes otherwise": ends_with_a_wrong_value,
@@ -197,56 +239,10 @@ def test_attacks_that_do_not_mention_the_answer_do_not_contain_it():
                 assert family == "other option" and "option" in trial.sample.candidate, trial
 
 
-# the invariances: the same answer still
-
-
-def words(text: str) -> list[str]:
-    return re.findall(r"[^\W_]+", unicodedata.normalize("NFKC", text).casefold())
-
-
-def test_the_words_of_the_answer_stay():
-    for family in ("markup", "polite frame", "white space", "ending"):
-        for trial in of(family):
-            ours, theirs = words(trial.sample.candidate), words(str(trial.plain and trial.plain.candidate))
-            assert any(ours[i : i + len(theirs)] == theirs for i in range(len(ours))), trial
-            assert ours == theirs or family in ("markup", "polite frame"), trial
-
-
 def test_case_that_may_mean_something_is_kept():
     texts = ("42.195 km", "100 °C", "B", "x = 6", "CO2", "3x^2", "The gas is CO.", "`Paris`")
     items = [AuditItem(text, "thing", "q", ("r",), text, (text,), "{}", "") for text in (*texts, "Paris")]
     assert {trial.sample.id for trial in make_trials(items, ["case"]) if trial.family == "case"} == {"Paris"}
-
-
-def bare(text: str) -> str:
-    letters = unicodedata.normalize("NFKD", text)
-    return "".join(c for c in letters if c not in "“”\u200b\ufeff" and not unicodedata.combining(c))
-
-
-def test_unicode_changes_are_the_same_text_to_a_reader():
-    for trial in of("unicode"):
-        assert bare(trial.sample.candidate).split() == bare(plain_of(trial).candidate).split()
-
-
-def test_look_alikes_replace_letters_by_those_of_other_scripts():
-    for trial in of("look-alikes"):
-        pairs = zip(trial.sample.candidate, plain_of(trial).candidate, strict=True)
-        changed = [(new, old) for new, old in pairs if new != old]
-        assert changed
-        for new, old in changed:
-            name = unicodedata.name(new)
-            assert old == "-" or name.startswith(("CYRILLIC", "GREEK")), (new, old)
-            assert old == "-" or ("CAPITAL" in name) == old.isupper()
-
-
-def test_the_answer_stands_where_it_should_in_a_long_text():
-    for family, low, high in (("start", 0, 0.1), ("middle", 0.4, 0.6), ("end", 0.9, 1)):
-        for trial in of(f"{family} of a long text"):
-            text = trial.sample.candidate
-            assert 950 <= len(text.split()) <= 1050
-            assert (
-                low <= text.index(f"My answer to the question is this: {plain_of(trial).candidate}") / len(text) <= high
-            )
 
 
 # what is counted

@@ -74,21 +74,21 @@ def _percent(rate: float) -> str:
 def _stage_lines(stage: StageResult, seconds: Mapping[str, float]) -> list[list[Content]]:
     """A line for each side of a stage."""
     lines: list[list[Content]] = []
-    for side, sign in ((stage.high, ">="), (stage.low, "<=")):
+    for label, certificate, sign in ((1, stage.high, ">="), (0, stage.low, "<=")):
         cells: list[Content] = [None, 0, None, None]
-        if certificate := side.certificate:
-            threshold, rate = f"{sign} {certificate.threshold:g}", percent(side.agreement)
-            cells = [threshold, certificate.rows, rate, percent(certificate.at_least)]
-        lines.append([stage.name, SAID[side.label], side.reached, *cells, _milliseconds(seconds.get(stage.name))])
+        if certificate:
+            agreement = percent(certificate.agreed / certificate.rows)
+            cells = [f"{sign} {certificate.threshold:g}", certificate.rows, agreement, percent(certificate.at_least)]
+        lines.append([stage.name, SAID[label], stage.asked, *cells, _milliseconds(seconds.get(stage.name))])
     lines[1][0] = lines[1][-1] = ""
     return lines
 
 
 def _shortfalls(stage: StageResult) -> list[str]:
     """Notes on the sides that have no threshold."""
-    missing = [SAID[side.label] for side in (stage.high, stage.low) if not side.certificate]
-    if len(missing) == 2:
+    if not (stage.high or stage.low):
         return [f"{stage.name} decides nothing: leave it out, or lower target_agreement"]
+    missing = [SAID[label] for label, certificate in ((1, stage.high), (0, stage.low)) if not certificate]
     return [f"{stage.name} judges nothing {label}: lower target_agreement for that" for label in missing]
 
 

@@ -49,7 +49,6 @@ class CascadeSettings:
     delta: Annotated[float, "how likely the promise may be false"] = 0.1
     agree_with: Annotated[Literal["people", "last"], "the labels of the file, or those of the last stage"] = "people"
     abstain: Annotated[bool, "no last stage: every one has thresholds, what none is sure of stays undecided"] = False
-    seed: Annotated[int, "chooses the order of the questions"] = 0
 
     def __post_init__(self) -> None:
         rows_needed(self.target_agreement, self.delta)  # raises for what is out of range
@@ -63,24 +62,14 @@ class Labelled(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class StageSide:
-    """One side of a stage on the calibration rows that reach it: the loosest threshold that is certified, and the rate
-    of agreement beyond it; None where there is none.
+class StageResult:
+    """A stage on the calibration rows: the loosest threshold of each side that is certified, None where there is none,
+    how many rows reach the stage, and how many it decides.
     """
 
-    label: int
-    reached: int
-    certificate: Certificate | None = None
-    agreement: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class StageResult:
-    """A stage on the calibration rows: how many reach it, and how many it decides."""
-
     name: str
-    high: StageSide
-    low: StageSide
+    high: Certificate | None
+    low: Certificate | None
     asked: int
     decided: int
 
@@ -130,7 +119,7 @@ def calibrate_cascade(
     """Find the thresholds of a cascade on labelled rows. One judge is loaded at a time, for the rows that reach it.
 
     `origin` is kept in the plan beside the numbers of rows (file and digest). Raises InputError for too few stages,
-    labels or questions, for labels of one kind only, and where nothing can be certified: it says what could be.
+    labels or questions, for labels of one kind only, and where nothing can be certified.
     """
     settings = settings or CascadeSettings()
     people = settings.agree_with == "people"
@@ -151,7 +140,7 @@ def calibrate_cascade(
     questions = len({row.question for row in truth.values()})
     _check_labels(truth, len(samples), len(deciding), settings)
     thresholds = find_thresholds([spec.name for spec in deciding], panel.scores, truth, settings)
-    if not any(side.certificate for stage in thresholds.stages for side in (stage.high, stage.low)):
+    if not any(stage.high or stage.low for stage in thresholds.stages):
         raise InputError(
             f"an agreement of {settings.target_agreement:.4g} with delta {settings.delta:g} can be certified for no "
             f"stage on these {questions} questions: lower target_agreement, or label more questions."
@@ -169,7 +158,6 @@ def calibrate_cascade(
             "labelled": len(truth),
             "questions": questions,
             "right": sum(row.label for row in truth.values()),
-            "seed": settings.seed,
         },
     )
     agreed = sum(truth[row].label == label for row, label in thresholds.decided.items())
@@ -203,7 +191,7 @@ class _StageJudges:
         if number not in self._signatures:
             self._load(number)
         result = results[number] if number < len(results) else None
-        certificates = (result.high.certificate, result.low.certificate) if result else (None, None)
+        certificates = (result.high, result.low) if result else (None, None)
         shown = {name: value for name, value in spec.settings.items() if name not in SECRETS}
         judge = {"judge_type": spec.judge_type, **shown}
         return Stage(spec.name, judge, self._signatures[number], *certificates)
@@ -255,7 +243,7 @@ def find_thresholds(
     level = settings.delta / (2 * len(names))
     sizes = Counter(row.question for row in truth.values())
     questions = list(sizes)
-    random.Random(settings.seed).shuffle(questions)
+    random.Random(0).shuffle(questions)
     order = {question: place for place, question in enumerate(questions)}
     weight = 1 / max(sizes.values())  # of a row: 1 is the most that all rows of a question weigh
     waiting, decided, results = list(truth), dict[int, int](), list[StageResult]()
@@ -263,7 +251,7 @@ def find_thresholds(
         scores = dict(zip(waiting, ask(number, waiting), strict=True))
         tested = [(scores[row], truth[row]) for row in waiting]
         high, low = (_side(label, tested, order, weight, settings.target_agreement, level) for label in (1, 0))
-        stage = Stage(name, {}, Signature(""), high.certificate, low.certificate)
+        stage = Stage(name, {}, Signature(""), high, low)
         labels = {row: label for row in waiting if (label := stage.decide(scores[row])) is not None}
         results.append(StageResult(name, high, low, len(waiting), len(labels)))
         decided |= labels
@@ -278,17 +266,16 @@ def _side(
     weight: float,
     target: float,
     level: float,
-) -> StageSide:
+) -> Certificate | None:
     """Test the thresholds of a side on the rows that reach its stage; `order` has the places of the questions."""
     thresholds = [round(1 - distance, 6) if label else distance for distance in PATH]
     path = _path(label, tested, order, weight, thresholds)
     place = fixed_sequence(path, target, level)
     if place is None:
-        return StageSide(label, len(tested))
+        return None
     evidence = path[place]
     bound = round(at_least(evidence, target, level), 6)
-    certificate = Certificate(thresholds[place], evidence.rows, evidence.agreed, bound)
-    return StageSide(label, len(tested), certificate, evidence.agreement)
+    return Certificate(thresholds[place], evidence.rows, evidence.agreed, bound)
 
 
 def _path(
