@@ -174,7 +174,8 @@ class _Models:
     def by_judge(cls, table: VerdictTable, judge: JudgeColumn) -> _Models:
         """By the labels of a judge where every model has some, else by its scores."""
         places = _places(table, judge.judged)
-        measure, values = ACCURACY, np.where(judge.labels >= 0, judge.labels, np.nan)
+        measure: Measure = ACCURACY
+        values = np.where(judge.labels >= 0, judge.labels, np.nan)
         if _without(values, places):
             measure, values = MEAN_SCORE, judge.scores
         if len(places) > 1 and (without := _without(values, places)):

@@ -171,7 +171,7 @@ def _labelled(arrays: _RunArrays, labels: Labels | None, matched: Mapping[int, R
         golds[:], chances[of_file] = -1, drawn_with
     else:
         chances[of_file] = uniform
-    golds[of_file] = [label.gold for label in counted.values()]
+    golds[of_file] = [label.gold or 0 for label in counted.values()]
     places, even = np.flatnonzero(golds >= 0), len(matched) - len(counted)
     return _LabelledRows(places, golds[places], chances[places], drawn, len(of_file), unused, even)
 
