@@ -1,8 +1,4 @@
-"""Judges against human labels: how often they agree, where they do not, and from which score on to trust them.
-
-evaluation = evaluate(labelled_part(collect([load_run("out")])))
-evaluation.judges[0].agreement.accuracy
-"""
+"""Judges against human labels: how often they agree, where they do not, and from which score on to trust them."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""The audit of a judge: how often it accepts wrong answers, and keeps its verdict when nothing has changed.
-
-trials = make_trials(load_items())
-audit = assess_trials(trials, judge)
-print(audit.plain.accuracy.value, audit.families[0].rate.value)
-"""
+"""The audit of a judge: how often it accepts wrong answers, and keeps its verdict when nothing has changed."""
 
 from __future__ import annotations
 
