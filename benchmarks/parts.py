@@ -34,7 +34,7 @@ from bert_judge.encoder.engine import Engine
 from bert_judge.encoder.torch_runtime import _BATCH_TOKENS, _LEAST_TOKENS, _WINDOWS
 from bert_judge.inputs import open_source
 from bert_judge.judges.base import windows_of
-from bert_judge.judges.reader import usable_cores
+from bert_judge.judges.bert import usable_cores
 from bert_judge.reading import matching, text_values
 
 EXAMPLES = Path(__file__).parents[1] / "examples" / "answers.jsonl"
@@ -78,7 +78,7 @@ def padding(model_path: str, rows: Sequence[Sample]) -> None:
     }
     for name, (batch_tokens, multiple, least, window) in kinds.items():
         real = computed = 0
-        for several in windows_of(rows, window, window):
+        for several in (rows[start : start + window] for start in range(0, len(rows), window)):
             tokens = [p.tokens for read in judge._reader(several) for p in read.prompts]
             limit = judge._model.max_tokens
             for batch in pack(tokens, batch_tokens, None, 0, multiple, limit, least=least):
@@ -104,7 +104,7 @@ sys.exit(status)
 
 def command(*arguments: str) -> tuple[float, float]:
     """The seconds that a `bert-judge` command takes, and the most memory that it holds, in MiB."""
-    line = [sys.executable, "-m", "bert_judge.cli", *arguments]
+    line = [sys.executable, "-m", "bert_judge", *arguments]
     start = time.perf_counter()
     # On Linux the peak of a process starts at that of the one that began it: a small one begins it.
     found = subprocess.run([sys.executable, "-c", _LAUNCHER, *line], stdout=subprocess.PIPE, text=True, check=False)
@@ -131,12 +131,9 @@ def measure(model_path: str, rows: Sequence[Sample], repeats: int, cores: int) -
     for kind, each in (("whole", judges), ("encoder for nothing", free)):
         for n, one in each.items():
             runs[f"{kind}, workers {n}"] = lambda one=one: list(one.assess(rows))  # type: ignore[misc]
-    used = [*judges.values(), *free.values()]
     best = dict.fromkeys(runs, (float("inf"), float("inf")))
     for _ in range(repeats):
         for name, run in runs.items():
-            for one in used:
-                one._engine.forget()
             for forget in (text_values._read_short, text_values._read_long, matching._read_question):
                 forget.cache_clear()
             before = seconds()

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
@@ -70,7 +70,7 @@ def figure(url: str, name: str) -> float:
 def started(folder: Path, *arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """A process with `bert-judge serve`, and its address; ended in any case."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path])}
-    command = [sys.executable, "-m", "bert_judge.cli", "serve", "--port", "0", *arguments]
+    command = [sys.executable, "-m", "bert_judge", "serve", "--port", "0", *arguments]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, cwd=folder, stdout=pipe, stderr=pipe, text=True, env=environment) as process:
         assert process.stdout
@@ -115,3 +115,21 @@ class Slow(Judge):
         """Let so many batches pass, including future ones."""
         assert self._passes is not None
         self._passes.release(batches)
+
+
+class Rule(Judge):
+    """Correct if the candidate keeps a rule; reads no references."""
+
+    def __init__(self, keeps: Callable[[str], bool]) -> None:
+        self.info = JudgeInfo("rule", "Rule", "decision", reads_references=False)
+        self._keeps = keeps
+
+    def assess(self, samples):
+        from bert_judge.records import Verdict
+
+        for sample in samples:
+            keeps = self._keeps(sample.candidate)
+            yield Verdict(float(keeps), int(keeps))
+
+
+SHORT = Rule(lambda candidate: len(candidate.split()) <= 3)

@@ -73,17 +73,6 @@ def test_the_gate_ends_with_a_status_of_its_own(audit, subtests: pytest.Subtests
             assert len(record["gate"]["misses"]) == len(missed)
 
 
-def test_flags_may_stand_in_a_file(audit):
-    Path("audit.yaml").write_text(
-        "judge_type: RegexJudge\npattern: none\nmetric: containment\nfamilies: [case, negated]\nitems: 10\n",
-        encoding="utf-8",
-    )
-    _, out, _ = audit("--config", "audit.yaml", "--families", "negated")
-    assert "10 questions" in out
-    assert "\nnegated" in out
-    assert "\ncase" not in out
-
-
 def test_what_is_refused_before_a_judge_is_asked(complaint: Callable[..., str], subtests: pytest.Subtests):
     Path("rows.jsonl").touch()
     for arguments, sentence in [

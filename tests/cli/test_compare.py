@@ -148,7 +148,6 @@ def test_what_is_wrong_is_said_in_a_sentence(refused: Refused):
         (["a", "--by", "model"], "no row has a column 'model'"),
         (["named", "--by", "model"], "holds a single model, m"),
         (["a", "b", "--resamples", "5"], "resamples is 5"),
-        (["a", "b", "--flips", "-1"], "flips is -1"),
         (["a", "b", "--output_dir", "a.jsonl"], "a.jsonl is a file"),
     ]:
         with refused(message, error=BertJudgeError, arguments=arguments):

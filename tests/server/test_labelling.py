@@ -17,9 +17,8 @@ import pytest
 from bert_judge.errors import OutputError
 from bert_judge.results.runs import Run, load_run
 from bert_judge.server.labelling import Labelling
-from bert_judge.studies.correct import correct
+from bert_judge.studies.correct import Draw, correct, draw_order
 from bert_judge.studies.pairing import read_labels
-from bert_judge.studies.correct import Draw, draw_order
 from conftest import Refused
 from json_lines import read_rows
 from saved_runs import judged_rows, saved_run
@@ -266,7 +265,7 @@ def test_judges_and_labelling_share_a_server(draws: list[Draw], tmp_path: Path) 
 
 
 def test_serve_offers_labelling_beside_its_judges(run: Run, tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "bert_judge.cli", "serve", "--port", "0", "--judge", "containment", "--quiet"]
+    command = [sys.executable, "-m", "bert_judge", "serve", "--port", "0", "--judge", "containment", "--quiet"]
     file = tmp_path / "labels.jsonl"
     process = subprocess.Popen(
         [*command, "--label", str(run.folder), "--labels", str(file)], stdout=subprocess.PIPE, text=True

@@ -38,8 +38,7 @@ from bert_judge.integrations.ray_actors import (
 from bert_judge.judges.base import Costs, Judge
 from bert_judge.judges.naming import JudgeSpec
 from bert_judge.records import JudgeInfo, Row, Sample, Verdict
-from bert_judge.results.parts import Desk
-from bert_judge.studies.score import EncodedPart, Rows, Todo, chosen_rows
+from bert_judge.studies.score import Rows, Todo, chosen_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -133,29 +132,23 @@ class RayJudge(Judge):
         """One verdict for each sample, in order; actors get no other columns of the samples."""
         stream = iter(samples)
         while window := list(islice(stream, _WINDOW)):
-            for _, records in self._judged(_OnePart(window), {0: range(len(window))}, False, None):
-                assert isinstance(records, list)
-                for record in records:
-                    yield Verdict.read(record)
+            for _, records in self._judged(_OnePart(window), {0: range(len(window))}, False):
+                yield from map(Verdict.read, records)
 
-    def judged_parts(
-        self, source: Rows, todo: Todo, texts: bool, desk: Desk
-    ) -> Iterator[tuple[int, EncodedPart | list[dict[str, Any]]]]:
-        """The number of each part, as they are finished, with its file, or with the records of the rows asked for.
+    def judged_parts(self, source: Rows, todo: Todo, texts: bool) -> Iterator[tuple[int, list[dict[str, Any]]]]:
+        """The number of each part, as they are finished, with the records of the rows asked for.
 
         A part that loses its process `LOSSES` times is given up: its rows are failed ones. Raises ModelError if
         `_LOST_PARTS` in a row are given up, and what the judge raises.
         """
-        return self._judged(source, todo, texts, desk)
+        return self._judged(source, todo, texts)
 
-    def _judged(
-        self, source: Any, todo: Todo, texts: bool, desk: Desk | None
-    ) -> Iterator[tuple[int, EncodedPart | list[dict[str, Any]]]]:
+    def _judged(self, source: Any, todo: Todo, texts: bool) -> Iterator[tuple[int, list[dict[str, Any]]]]:
         given_up = 0
-        for result in self._results(source, todo, texts, desk) if todo else ():
+        for result in self._results(source, todo, texts) if todo else ():
             self._note(result)
             number, losses = result.number, result.losses
-            if result.judged is None:
+            if result.records is None:
                 given_up += 1
                 if given_up >= _LOST_PARTS:
                     raise ModelError(
@@ -165,11 +158,11 @@ class RayJudge(Judge):
                 yield number, _given_up(source, number, todo[number], texts)
                 continue
             given_up = 0
-            yield number, result.judged
+            yield number, result.records
             if losses:
                 warnings.warn(_lost(number, losses, "another judged it"), stacklevel=2)
 
-    def _results(self, source: Any, todo: Todo, texts: bool, desk: Desk | None) -> Iterator[PartResult]:
+    def _results(self, source: Any, todo: Todo, texts: bool) -> Iterator[PartResult]:
         """The result of each part, as they are finished."""
         import ray
 
@@ -178,7 +171,7 @@ class RayJudge(Judge):
         with _own_errors():
             ledger = ray.remote(num_cpus=0, max_restarts=-1, max_task_retries=-1)(Ledger).remote()
             most = min(most, len(todo))
-            work = SharedWork(self._maker, self.info.signature, texts, ray.put(source), ledger, desk, most + LOSSES)
+            work = SharedWork(self._maker, self.info.signature, texts, ray.put(source), ledger, most + LOSSES)
             parts = [{"part": number, "rows": pickle.dumps(rows)} for number, rows in todo.items()]
             judged = ray.data.from_items(parts, override_num_blocks=len(parts)).map_batches(
                 PartActor,

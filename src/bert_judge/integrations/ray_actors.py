@@ -17,8 +17,7 @@ from bert_judge.errors import BertJudgeError, InputError, ModelError, OutputErro
 from bert_judge.judges.base import Costs, Judge
 from bert_judge.judges.naming import read_values
 from bert_judge.records import JudgeInfo, Signature
-from bert_judge.results.parts import Desk, encoded
-from bert_judge.studies.score import EncodedPart, chosen_rows, judged_records
+from bert_judge.studies.score import chosen_rows, judged_records
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -91,7 +90,7 @@ class Ledger:
 
 @dataclass(frozen=True, slots=True)
 class SharedWork:
-    """What all actors share: the rows (a Ray reference), the ledger, and where parts are written (None: nowhere).
+    """What all actors share; `rows` are a Ray reference.
 
     `starts` is how many starts of actors may fail in a row.
     """
@@ -101,7 +100,6 @@ class SharedWork:
     texts: bool
     rows: Any
     ledger: Any
-    desk: Desk | None
     starts: int
 
 
@@ -109,13 +107,13 @@ class SharedWork:
 class PartResult:
     """What an actor returns for a part.
 
-    `judged` is the part's file, or the records of its rows where not all are asked for or no file is due; None after
-    too many `losses` and after a `failure`. `notes` are the warnings meanwhile, and `costs` what the part cost.
+    `records` are those of its rows; None after too many `losses` and after a `failure`. `notes` are the warnings
+    meanwhile, and `costs` what the part cost.
     """
 
     number: int
     losses: int
-    judged: EncodedPart | list[dict[str, Any]] | None
+    records: list[dict[str, Any]] | None
     costs: Costs | None
     notes: Sequence[str]
     failure: ActorFailure | None
@@ -141,20 +139,20 @@ class PartActor:
 
         (number,), (rows,) = batch["part"].to_pylist(), batch["rows"].to_pylist()
         losses = ray.get(self._ledger.begun.remote(number))
-        before, judged, failure = self._judge.costs, None, None
+        before, records, failure = self._judge.costs, None, None
         with warnings.catch_warnings(record=True) as shown:
             try:
                 if losses < LOSSES:
-                    judged = self._judged(number, pickle.loads(rows))
+                    records = self._judged(number, pickle.loads(rows))
             except BertJudgeError as error:
                 failure = ActorFailure.of(error)
         costs = self._judge.costs.since(before) if self._judge.costs and before else None
         notes = sorted({str(warning.message) for warning in shown})
         self._ledger.ended.remote(number)
-        result = pickle.dumps(PartResult(number, losses, judged, costs, notes, failure))
+        result = pickle.dumps(PartResult(number, losses, records, costs, notes, failure))
         return pa.table({"result": pa.array([result], pa.large_binary())})
 
-    def _judged(self, number: int, rows: Sequence[int]) -> EncodedPart | list[dict[str, Any]]:
+    def _judged(self, number: int, rows: Sequence[int]) -> list[dict[str, Any]]:
         if self._difference:
             raise ModelError(
                 f"the machines of the cluster judge differently ({self._difference}); set what differs (dtype, "
@@ -164,9 +162,4 @@ class PartActor:
             samples = list(chosen_rows(self._rows.part(number), rows))
         except InputError as error:
             raise InputError(f"on a machine of the cluster: {error}") from error
-        self._judge.forget()
-        records = list(judged_records(samples, self._judge, self._work.texts))
-        if self._work.desk is None or not isinstance(rows, range):
-            return records
-        part, content = encoded(number, records)
-        return EncodedPart(part, self._work.desk.put(part, content))
+        return list(judged_records(samples, self._judge, self._work.texts))

@@ -10,7 +10,7 @@ The rows are those of a saved run (`inputs.saved`), whose columns `harness:METRI
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain, zip_longest
 from math import comb
@@ -125,24 +125,6 @@ def first_disagreements(rows: Iterable[Row], most: int) -> tuple[list[list[ToolD
 def harness_scores(row: Row) -> dict[str, float]:
     """The tool's own scores of a row by metric; empty for rows of no saved run."""
     return {name.removeprefix(HARNESS): float(value) for name, value in row.meta.items() if name.startswith(HARNESS)}
-
-
-def difference_record(difference: ToolDisagreement) -> Mapping[str, object]:
-    """A line of `differences.jsonl`: the row as in `verdicts.jsonl`, with the metric and the tool's score of it."""
-    row = difference.row
-    record = {
-        "id": row.id,
-        **{name: row.meta[name] for name in ("task", "model", "file") if name in row.meta},
-        "metric": difference.metric.name,
-        "harness_score": difference.tool_score,
-        "score": row.score,
-        "label": row.label,
-        "explanation": row.verdict.explanation,
-        "question": row.question,
-        "references": None if row.candidate is None else list(row.references),
-        "candidate": row.candidate,
-    }
-    return {name: value for name, value in record.items() if value is not None}
 
 
 def _place(row: Row) -> tuple[str, str, str]:
