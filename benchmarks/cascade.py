@@ -2,10 +2,10 @@
 
 Stages: containment, the starter judge, and people's labels as the last stage. Over `--splits` random splits of the
 questions, thresholds are found on the rows of `--calibration` questions and tried on all rows of the others. Prints,
-for each file and for all together, and for each of `--certify`:
+for each file and for all together:
 
-- held: the share of splits in which at least `--target_agreement` of what was decided early agrees with people, where
-  rows count alike, questions, or sources (files); a promise is kept where its own column is at least 1 - `--delta`
+- held: the share of splits in which at least `--target_agreement` of what was decided early agrees with people; the
+  promise is kept where it is at least 1 - `--delta`
 - agree: the agreement of the rows that were decided early, its mean and its 5 % quantile over splits
 - early: the share of rows that never reach the last stage, and by which stage they were decided
 - beside it, over all rows: each judge alone, and the fallback of the paper (arXiv 2604.09497, Table 4), which takes the
@@ -16,7 +16,7 @@ from it (the files are small then: look at the line of all).
 
 `--data` takes labelled files that `bert-judge score` reads, or folders of them. `--answers 5 2` keeps at most so many
 rows of a question, file by file. `--mixture` needs no files: it draws sources whose questions have 8 answers on which
-two made-up judges are often wrong, or 2 on which they seldom are, so that rows, questions and sources differ.
+two made-up judges are often wrong, or 2 on which they seldom are.
 """
 
 from __future__ import annotations
@@ -24,19 +24,17 @@ from __future__ import annotations
 import argparse
 import random
 import statistics
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from pathlib import Path
-from typing import get_args
 
 from bert_judge import BERTJudge, Sample
 from bert_judge.inputs import open_source
 from bert_judge.judges import Judge, RegexJudge
-from bert_judge.judges.cascade import Counted, Stage
+from bert_judge.judges.cascade import Stage
 from bert_judge.records import Row, Signature
-from bert_judge.studies.cascade import GROUPS, CascadeSettings, find_thresholds, labelled
+from bert_judge.studies.cascade import CascadeSettings, Labelled, find_thresholds
 from bert_judge.training.rows import is_held_out
 
 FILES = ("evouna_nq", "evouna_tq", "efficientqa", "mmlu_pro")
@@ -50,14 +48,13 @@ MIXTURE = {"eight a question": (8, 0.82, 1), "two a question": (2, 0.97, 2), "tw
 
 @dataclass(frozen=True)
 class Rows:
-    """Labelled rows with the scores of the stages, the rows of each question, and weights by what counts alike."""
+    """Labelled rows with the scores of the stages, and the rows of each question."""
 
     name: str
     rows: Sequence[Row]
     scores: Sequence[Sequence[float | None]]
     fallback: Sequence[int]
     questions: Sequence[Sequence[int]]
-    weights: Mapping[Counted, Sequence[float]]
 
     @classmethod
     def of(
@@ -66,12 +63,7 @@ class Rows:
         questions: dict[str, list[int]] = {}
         for number, row in enumerate(rows):
             questions.setdefault(row.cluster, []).append(number)
-        weights = {}
-        for certify, group_of in GROUPS.items():
-            groups = [group_of(row) for row in rows]
-            sizes = Counter(groups)
-            weights[certify] = [1 / sizes[group] for group in groups]
-        return cls(name, rows, scores, fallback, [*questions.values()], weights)
+        return cls(name, rows, scores, fallback, [*questions.values()])
 
 
 def main() -> None:
@@ -87,7 +79,6 @@ def main() -> None:
     )
     parser.add_argument("--splits", type=int, default=200, help="random splits (default: 200)")
     parser.add_argument("--calibration", type=float, nargs="+", default=[0.3], help="shares of the questions")
-    parser.add_argument("--certify", nargs="+", choices=get_args(Counted), default=["rows"])
     parser.add_argument("--target_agreement", type=float, default=0.95)
     parser.add_argument("--delta", type=float, default=0.1)
     args = parser.parse_args()
@@ -101,19 +92,12 @@ def main() -> None:
     print(f"{'':14}{'rows':>6}{'right':>7}{'containment':>13}{'starter':>9}{'fallback':>10}   agreement with people")
     for rows in files:
         print(alone(rows))
-    print(f"\n{'':42}held by\n{'':14}{'calibrated on':>16}{'certify':>11}", end="")
-    print(f"{'rows':>8}{'quest.':>8}{'sources':>9}{'agree':>8}{'5 %':>7}{'early':>8}{'containment':>13}{'starter':>9}")
+    print(f"\n{'':14}{'calibrated on':>14}{'held':>8}{'agree':>8}{'5 %':>7}{'early':>8}", end="")
+    print(f"{'containment':>13}{'starter':>9}")
+    settings = CascadeSettings(target_agreement=args.target_agreement, delta=args.delta)
     for rows in files:
         for share in args.calibration:
-            for certify in args.certify:
-                for split_stages in (False, True):
-                    settings = CascadeSettings(
-                        target_agreement=args.target_agreement,
-                        delta=args.delta,
-                        certify=certify,
-                        split_stages=split_stages,
-                    )
-                    print(simulated(rows, int(share * len(rows.questions)), args.splits, settings), flush=True)
+            print(simulated(rows, int(share * len(rows.questions)), args.splits, settings), flush=True)
 
 
 def mixture(count: int) -> Rows:
@@ -190,50 +174,40 @@ def alone(rows: Rows) -> str:
 
 def simulated(rows: Rows, count: int, splits: int, settings: CascadeSettings) -> str:
     """A line over many splits: thresholds from `count` questions, tried on the others."""
-    held, agreements, early = Counter[str](), list[float](), list[tuple[float, ...]]()
+    held, agreements, early = 0, list[float](), list[tuple[float, ...]]()
     for seed in range(splits):
         questions = random.Random(seed).sample(rows.questions, len(rows.questions))
         calibrated, tried = ([row for each in part for row in each] for part in (questions[:count], questions[count:]))
         agreement, shares = outcome(rows, calibrated, tried, settings)
         early.append(shares)
-        for certify in GROUPS:
-            held[certify] += not agreement or agreement[certify] >= settings.target_agreement
-        agreements += [agreement["rows"]] if agreement else []
+        held += agreement is None or agreement >= settings.target_agreement
+        agreements += [] if agreement is None else [agreement]
     by_stage = [statistics.mean(each) for each in zip(*early, strict=True)]
     lowest = f"{statistics.quantiles(agreements, n=20)[0]:.1%}" if len(agreements) > 1 else "-"
     mean = f"{statistics.mean(agreements):.1%}" if agreements else "-"
-    own = " (own)" if settings.split_stages else ""
-    by_count = "".join(f"{held[each] / splits:{width}.1%}" for each, width in zip(GROUPS, (8, 8, 9), strict=True))
     return (
-        f"{rows.name:14}{f'{count}{own}':>16}{settings.certify:>11}{by_count}{mean:>8}{lowest:>7}{sum(by_stage):8.1%}"
-        f"{by_stage[0]:13.1%}{by_stage[1]:9.1%}"
+        f"{rows.name:14}{count:14}{held / splits:8.1%}{mean:>8}{lowest:>7}{sum(by_stage):8.1%}{by_stage[0]:13.1%}"
+        f"{by_stage[1]:9.1%}"
     )
 
 
 def outcome(
     rows: Rows, calibrated: Sequence[int], tried: Sequence[int], settings: CascadeSettings
-) -> tuple[Mapping[str, float], tuple[float, ...]]:
-    """The agreement of what is decided early, by what counts alike (nothing where no row is), and the share of each
-    stage in all rows.
-    """
+) -> tuple[float | None, tuple[float, ...]]:
+    """The agreement of what is decided early, None where no row is, and the share of each stage in all rows."""
     golds = [row.gold or 0 for row in rows.rows]
-    truth = labelled([rows.rows[row] for row in calibrated], [golds[row] for row in calibrated], settings.certify)
+    truth = {place: Labelled(golds[row], rows.rows[row].cluster) for place, row in enumerate(calibrated)}
     found = find_thresholds(
         STAGES, lambda stage, asked: [rows.scores[stage][calibrated[row]] for row in asked], truth, settings
     )
     left, decided, counts = list(tried), dict[int, int](), list[int]()
     for number, stage in enumerate(found.stages):
-        made = Stage(stage.name, {}, Signature(""), stage.high.certificate, stage.low.certificate)
+        made = Stage(stage.name, {}, Signature(""), stage.high, stage.low)
         here = {row: label for row in left if (label := made.decide(rows.scores[number][row])) is not None}
         counts.append(len(here))
         decided |= here
         left = [row for row in left if row not in here]
-    agreement = {
-        certify: sum(weights[row] for row, label in decided.items() if label == golds[row])
-        / sum(weights[row] for row in decided)
-        for certify, weights in rows.weights.items()
-        if decided
-    }
+    agreement = statistics.mean(label == golds[row] for row, label in decided.items()) if decided else None
     return agreement, tuple(count / len(tried) for count in counts)
 
 

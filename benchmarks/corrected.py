@@ -22,7 +22,7 @@ from bert_judge.measures import Estimate
 from bert_judge.measures import corrected as estimates
 from bert_judge.measures.corrected import LabelledSample
 from bert_judge.results.runs import load_run
-from bert_judge.studies.sampling import sampling_probabilities
+from bert_judge.studies.correct import sampling_probabilities
 
 KINDS = ("blind", "telling", "misleading")
 ACCURACIES, ERRORS, LABELS = (0.7, 0.8, 0.9, 0.95), (0.02, 0.05, 0.08), (100, 200, 300, 500, 1000)

@@ -22,9 +22,8 @@ from random import Random
 from statistics import fmean
 
 from bert_judge.integrations.rewards import Correctness
-from bert_judge.studies.audit.attacks import ATTACKS
-from bert_judge.studies.audit.items import AuditItem, load_items, spread
-from bert_judge.studies.audit.trials import PLAIN, make_trials
+from bert_judge.studies.audit import PLAIN, load_items, make_trials
+from bert_judge.studies.audit.trials import ATTACKS, AuditItem, spread
 
 WORDS = (
     *("yes", "no", "none", "correct", "true", "answer", "the", "it", "all of them", "both", "unknown", "Paris"),
@@ -91,7 +90,7 @@ class Outcome:
 
 def search(reward: Correctness, answers: int, questions: int, rounds: int) -> None:
     chance = Random(0)
-    items = [item for item in load_items() if item.kind not in ("option", "yesno") and not item.has_no_answer]
+    items = [item for item in load_items() if item.kind not in ("option", "yesno")]
     items = list(spread(items, questions))
     few = spread(items, 12)
     pool = list(dict.fromkeys([*bare_frames(), *WORDS]))
@@ -126,7 +125,7 @@ def changed(chance: Random, best: Sequence[str]) -> str:
 
 
 def judged(reward: Correctness, answers: Sequence[str], items: Sequence[AuditItem]) -> list[Outcome]:
-    pairs = [(answer, item, answer.replace("{question}", item.question or "")) for answer in answers for item in items]
+    pairs = [(answer, item, answer.replace("{question}", item.question)) for answer in answers for item in items]
     pairs = [(answer, item, text) for answer, item, text in pairs if not item.gives_away(text)]
     verdicts = reward.verdicts(
         [item.question for _, item, _ in pairs], [text for *_, text in pairs], [item.references for _, item, _ in pairs]

@@ -33,7 +33,7 @@ BUDGETS = {
     "report": 2_285,
     "results": 1_595,
     "server": 2_405,
-    "studies": 4_120,
+    "studies": 3_336,
     "tasks": 600,
     "training": 1_125,
     "utils": 30,

@@ -14,8 +14,7 @@ from dataclasses import replace
 
 from bert_judge.measures.questions import question_key
 from bert_judge.studies.audit import FAMILIES, Trial, load_items, make_trials
-from bert_judge.studies.audit.attacks import Attack
-from bert_judge.studies.audit.invariances import Invariance
+from bert_judge.studies.audit.trials import Attack, Invariance
 
 HALVES = ("choose", "final")
 DRAWS = 3  # so often is drawn: each family has at least 60 trials in each half

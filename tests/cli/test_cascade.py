@@ -70,7 +70,7 @@ def test_calibrate_and_score(printed) -> None:
     assert "promise: at least 95% of the rows decided before the last stage agree with human labels," in lines
     assert any(line.startswith("containment correct 500 >= 1 ") for line in lines)
     assert "note: exact_match decides nothing: leave it out, or lower target_agreement" in lines
-    assert any(line.startswith("note: containment judges nothing incorrect: 0.7") for line in lines)
+    assert any(line.startswith("note: containment judges nothing incorrect: lower") for line in lines)
     assert any(line.startswith("Oracle the rest ") for line in lines)
     plan = json.loads(Path("cascade.json").read_text())
     assert [stage["name"] for stage in plan["stages"]] == ["exact_match", "containment", "Oracle"]
@@ -176,10 +176,9 @@ def test_what_is_promised_is_said_and_stored(printed) -> None:
     assert "people" not in Path("cascade.json").read_text()
 
     write("labelled.jsonl", 400, 1)
-    said = printed("cascade", *named, "--certify", "questions")
-    promise = "agree with human labels, each question counting alike,\n         in 90% of calibrations"
+    said = printed("cascade", *named)
+    promise = "agree with human labels,\n         in 90% of calibrations"
     assert promise in said
-    assert json.loads(Path("cascade.json").read_text())["certifies"] == "questions"
     assert promise in printed("score", write("answers.jsonl", 50, 2), *CASCADE)
 
 

@@ -78,8 +78,7 @@ def test_the_models_of_a_column_judged_by_two(compare):
     assert "Accuracy by human labels" in out
     assert "part, whole" in out
     (pair,) = found["judges"]["pairs"]
-    dispute = pair["dispute"]
-    assert dispute["only_first"] + dispute["only_second"] == pair["only_first"] + pair["only_second"] > 0
+    assert pair["only_first"] + pair["only_second"] > 0
     assert 0 < pair["kappa"]["value"] < 1
 
 
@@ -100,19 +99,8 @@ def test_the_same_answers_in_another_order_are_no_other_model(compare):
     assert f"{len(lines)} answers to 49 questions, 0 with different labels" in out
     assert "note: one, two are of the same judge on the same answers: they only show how far" in out
     assert "better than" not in out
-    assert "all 49 answers of half are in one, too, by the same judge" in compare("one", score("half.jsonl", "half"))
+    assert "one, half are of the same judge on the same answers" in compare("one", score("half.jsonl", "half"))
     assert "Accuracy by RegexJudge" in compare("one", "two", "--what", "models")
-
-
-def test_the_test_of_judges_is_named_and_that_of_evaluate(compare, capsys: pytest.CaptureFixture[str]):
-    out = compare(score(EXAMPLES, "part"), score(EXAMPLES, "whole", *EXACT))
-    assert "in brackets: 95 % intervals; p: exact sign-flip test by question" in out
-    assert " of the scores" not in out
-    p = line(out, "whole minus part")[-1]
-    assert bert_judge(["evaluate", "part", "whole", "--resamples", "100"]) == 0
-    said = capsys.readouterr().out
-    assert "p: exact sign-flip test by question" in said
-    assert line(said[said.index("Differences") :], "whole")[-1] == p
 
 
 def test_runs_without_texts(compare):

@@ -15,15 +15,13 @@ from bert_judge.errors import InputError, ModelError, OutputError
 from bert_judge.judges import Judge
 from bert_judge.judges.cascade import Cascade, CascadePlan, Certificate, Stage
 from bert_judge.judges.naming import read_judges
+from bert_judge.measures import Estimate
 from bert_judge.records import JudgeInfo, Row, Sample, Signature, Verdict
 from bert_judge.studies.cascade import (
-    CascadeResult,
     CascadeSettings,
     Labelled,
     calibrate_cascade,
-    early_agreement,
     find_thresholds,
-    labelled,
     stage_counts,
 )
 from conftest import Refused
@@ -169,10 +167,6 @@ def test_a_plan_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert [each.name for each in tmp_path.iterdir()] == ["cascade.json"]
     with pytest.raises(OutputError, match="can't be written"):
         made.save(path / "below")
-    values = json.loads(path.read_text())
-    del values["certifies"]  # as in a file from before
-    path.write_text(json.dumps(values))
-    assert CascadePlan.load(path).certifies == "questions"
 
 
 def test_the_signature_changes_with_what_decides(load) -> None:
@@ -210,7 +204,6 @@ def test_a_broken_file_is_told_in_a_sentence(tmp_path: Path, refused: Refused) -
         (edited(stages=[STAGE]), "it has 1 stages"),
         (edited(stages=[{"name": "a"}, STAGE]), "it lacks 'high'"),
         (edited(stages=[STAGE, STAGE], more=1), "more"),
-        (edited(stages=[STAGE, STAGE], certifies="people"), "it certifies 'people'"),
         (edited(stages=[{**STAGE, "high": HIGH, "low": LOW}, STAGE]), "the thresholds of a cross"),
         (edited(stages=[{**STAGE, "high": {**HIGH, "threshold": "x"}}, STAGE]), "is not a cascade"),
         (edited(stages=[{**STAGE, "judge": {"judge_type": "Nobody"}}, STAGE]), "there is no judge 'Nobody'"),
@@ -227,33 +220,31 @@ def test_stages_are_counted_from_the_lines_of_a_result(load) -> None:
     made = plan((0.1, 0.9))
     rows = samples("0.9 -", "0.5 0.7", "0.5 0.2", "0.5 -")
     records = [
-        {"label": v.label, "details": dict(v.details), **({"gold": gold} if gold is not None else {})}
+        {"id": "1", "label": v.label, "details": dict(v.details), **({"gold": gold} if gold is not None else {})}
         for v, gold in zip(load(made).assess(rows), (1, 0, None, 1), strict=True)
     ]
-    first, last = stage_counts(records, made)
+    (first, last), _ = stage_counts(records, made)
     assert (first.reached, first.decided, first.labelled, first.agreed) == (4, 1, 1, 1)
     assert (last.reached, last.decided, last.labelled, last.agreed) == (3, 2, 1, 0)
 
 
-def test_labels_speak_against_a_promise_by_what_it_certifies() -> None:
+def test_labels_speak_against_a_promise() -> None:
     """One question with fifty wrong rows is one question, and says little of rows, too."""
     many = [("One?", 0)] * 50
     others = [(f"Another {number}?", 1) for number in range(60)]
 
-    def agreement(rows: Sequence[tuple[str, int]], certifies: str) -> tuple[float, float] | None:
+    def agreement(rows: Sequence[tuple[str, int]]) -> Estimate:
         records = [
             {"id": "", "question": question, "score": 1.0, "label": 1, "gold": gold, "details": {"stage": "s0"}}
             for question, gold in rows
         ]
-        return early_agreement(records, replace(plan((0.1, 0.9)), certifies=certifies))
+        return stage_counts(records, plan((0.1, 0.9)))[1]
 
-    rate, most = agreement([*many, *others], "rows") or (0, 0)
-    assert rate == pytest.approx(60 / 110)
-    assert most > 0.95
-    rate, most = agreement([*many, *others], "questions") or (0, 0)
-    assert rate == pytest.approx(60 / 61)
-    assert agreement([(f"Number {number}?", 0) for number in range(50)], "rows") == (0, 0)
-    assert agreement([], "rows") is None
+    found = agreement([*many, *others])
+    assert found.value == pytest.approx(60 / 110)
+    assert found.high > 0.8  # of 110 questions it would be 0.63
+    assert agreement([(f"Number {number}?", 0) for number in range(50)]).high < 0.1
+    assert agreement([]) == Estimate(None)
 
 
 # calibration
@@ -284,7 +275,6 @@ def test_thresholds_are_found_and_keep_what_they_promise(load) -> None:
     assert all(stage.high and stage.low for stage in made.stages[:-1])
     assert (made.stages[-1].high, made.stages[-1].low) == (None, None)
     assert (made.calibration["rows"], made.calibration["questions"]) == (1500, 1500)
-    assert made.certifies == "rows"
     fresh = drawn(1500, 2)
     verdicts = list(load(made).assess(fresh))
     early = [(v.label, s.gold) for v, s in zip(verdicts, fresh, strict=True) if v.details["stage"] != f"{READER}-3"]
@@ -292,7 +282,6 @@ def test_thresholds_are_found_and_keep_what_they_promise(load) -> None:
     assert sum(a == b for a, b in early) / len(early) >= 0.9
     first, second = result.thresholds.stages
     assert (first.asked, second.asked) == (1500, 1500 - first.decided)
-    assert second.high.reached == second.asked
     assert result.seconds.keys() == {READER, f"{READER}-2"}  # the last one need not be asked
 
 
@@ -301,17 +290,13 @@ def test_a_stage_without_a_certificate_decides_nothing() -> None:
     result = calibrated(rows, [judge(0), judge(1), judge(1)], target_agreement=0.95)
     first, second = result.thresholds.stages
     assert first.decided > 0
-    assert (second.high.certificate, second.low.certificate, second.decided) == (None, None, 0)
-    target, share = second.high.reachable or (0, 0)
-    assert 0.7 < target < 0.95
-    assert 0 < share < 1
+    assert (second.high, second.low, second.decided) == (None, None, 0)
 
 
-@pytest.mark.parametrize("split_stages", [False, True])
-def test_the_promise_is_broken_as_rarely_as_it_is_said_to_be(split_stages: bool) -> None:
+def test_the_promise_is_broken_as_rarely_as_it_is_said_to_be() -> None:
     truth_of = random.Random(9)
     broken, draws, delta = 0, 120, 0.2
-    settings = CascadeSettings(target_agreement=0.85, delta=delta, split_stages=split_stages)
+    settings = CascadeSettings(target_agreement=0.85, delta=delta)
 
     def scored(rows: int) -> list[tuple[float, float, int]]:
         found = []
@@ -331,7 +316,7 @@ def test_the_promise_is_broken_as_rarely_as_it_is_said_to_be(split_stages: bool)
             {row: Labelled(each[2], row) for row, each in enumerate(rows)},
             settings,
         )
-        stages = [Stage("", {}, "", each.high.certificate, each.low.certificate) for each in found.stages]
+        stages = [Stage("", {}, "", each.high, each.low) for each in found.stages]
         labels = [(stages[0].decide(one), stages[1].decide(two), gold) for one, two, gold in population]
         early = [(two if one is None else one, gold) for one, two, gold in labels if (one, two) != (None, None)]
         broken += bool(early) and sum(a == b for a, b in early) / len(early) < 0.85
@@ -346,62 +331,29 @@ def unequal(questions: int, seed: int) -> tuple[list[Row], list[float]]:
         for _ in range(answers):
             gold, sure = int(chance.random() < 0.5), chance.random()
             agrees = chance.random() >= 2 * wrong * (1 - sure)
-            source = "long" if answers == 8 else "short"
-            rows.append(Row(None, gold=gold, question=f"Question {question}?", meta={"dataset": source}))
+            rows.append(Row(None, gold=gold, question=f"Question {question}?"))
             scores.append(0.5 + sure / 2 if agrees == gold else 0.5 - sure / 2)
     return rows, scores
 
 
-def test_a_promise_holds_for_what_it_counts_where_sources_differ_in_answers_a_question() -> None:
+def test_a_promise_holds_where_questions_differ_in_their_answers() -> None:
     fresh, judged = unequal(1500, 0)
-    broken = {}
-    for certify in ("rows", "questions"):
-        settings, draws = CascadeSettings(target_agreement=0.8, delta=0.2, certify=certify), 20
-        broken[certify] = 0
-        for seed in range(1, draws + 1):
-            rows, scores = unequal(300, seed)
-            truth = labelled(rows, [row.gold for row in rows], certify)
-            (found,) = find_thresholds(
-                ("a",), lambda _, asked, s=scores: [s[row] for row in asked], truth, settings
-            ).stages
-            stage = Stage("", {}, Signature(""), found.high.certificate, found.low.certificate)
-            labels = [(stage.decide(score), row.gold) for row, score in zip(fresh, judged, strict=True)]
-            early = [label == gold for label, gold in labels if label is not None]
-            assert early
-            broken[certify] += sum(early) / len(early) < 0.8
-    assert broken["rows"] <= 0.2 * draws
-    assert broken["questions"] > 0.5 * draws  # which is why it has to be said what is certified
-
-
-def test_what_counts_alike(subtests: pytest.Subtests) -> None:
-    rows = [
-        Row(None, question=question, meta={"source": source})
-        for question, source in [("a?", "one"), ("a?", "one"), ("b?", "one"), ("c?", "two"), ("d?", None)]
-    ]
-    for certify, weights in [
-        ("rows", [0.5, 0.5, 0.5, 0.5]),
-        ("questions", [0.5, 0.5, 1.0, 1.0]),
-        ("sources", [1 / 3, 1 / 3, 1 / 3, 1.0]),
-    ]:
-        with subtests.test(certify=certify):
-            made = labelled(rows, [1, 0, 1, 1, None], certify)
-            assert [each.weight for each in made.values()] == pytest.approx(weights)
-            assert [each.label for each in made.values()] == [1, 0, 1, 1]
-            assert len({each.question for each in made.values()}) == 3
+    settings, draws, broken = CascadeSettings(target_agreement=0.8, delta=0.2), 20, 0
+    for seed in range(1, draws + 1):
+        rows, scores = unequal(300, seed)
+        truth = {place: Labelled(row.gold or 0, row.cluster) for place, row in enumerate(rows)}
+        (found,) = find_thresholds(("a",), lambda _, asked, s=scores: [s[row] for row in asked], truth, settings).stages
+        stage = Stage("", {}, Signature(""), found.high, found.low)
+        labels = [(stage.decide(score), row.gold) for row, score in zip(fresh, judged, strict=True)]
+        early = [label == gold for label, gold in labels if label is not None]
+        assert early
+        broken += sum(early) / len(early) < 0.8
+    assert broken <= 0.2 * draws
 
 
 def test_rows_of_one_question_do_not_count_twice() -> None:
     with pytest.raises(InputError, match="there are 30 labelled questions"):
         calibrated(drawn(30, 5, answers=40))
-
-
-def test_stages_on_questions_of_their_own() -> None:
-    settings = {"target_agreement": 0.85, "split_stages": True}
-    result = calibrated(drawn(1000, 6), [judge(0), judge(1), judge(1)], **settings)
-    first, second = result.thresholds.stages
-    assert (first.asked, first.high.reached) == (1000, 500)
-    assert second.high.reached == second.asked < 500
-    assert len(result.thresholds.through) == 500
 
 
 def test_agreement_with_the_last_stage_needs_no_labels() -> None:
@@ -427,7 +379,7 @@ def test_every_stage_has_thresholds_where_the_rest_stays_undecided(load) -> None
 
 def test_undecided_rows_pass_a_stage_and_count_on_no_side() -> None:
     rows = [replace(row, candidate="- " + row.candidate.split()[1]) for row in drawn(300, 1)]
-    with pytest.raises(InputError, match="no agreement from 50 % on could be either"):
+    with pytest.raises(InputError, match="can be certified for no stage on these 300 questions"):
         calibrated(rows)
 
 
@@ -447,8 +399,6 @@ def test_what_can_t_be_calibrated_is_told_in_a_sentence() -> None:
     assert "all 400 labelled rows are labelled incorrect" in refusal([replace(row, gold=0) for row in rows])
     assert "there are 20 labelled questions" in refusal(rows[:20])
     assert "needs at least 59" in refusal(rows[:20])
-    assert "needs at least 144" in refusal(rows[:100], [judge(0)] * 3, split_stages=True)
-    assert "no row has a column source, dataset or input" in refusal(rows, certify="sources")
     one = [replace(row, question="The same?") for row in drawn(40, 12)]
     assert "there are 401 labelled questions of unequal weight, which count as 11," in refusal([*one, *rows])
     assert "the target is 1.5" in refusal(rows, target_agreement=1.5)
@@ -457,14 +407,3 @@ def test_what_can_t_be_calibrated_is_told_in_a_sentence() -> None:
     assert "the last stage, test_cascade_judge:Silent, labels no row" in refusal(rows, pair, agree_with="last")
     said = refusal(rows, target_agreement=0.99)
     assert "0.99 with delta 0.1 can be certified for no stage on these 400 questions" in said
-    assert "the most that could be is 9" in said
-    assert f"by {READER}, which decides" in said
-
-
-def test_what_is_reachable_is_so() -> None:
-    rows = drawn(400, 10)
-    said = refusal(rows, target_agreement=0.99)
-    reachable = int(said.split("the most that could be is ")[1].split("%")[0]) / 100
-    result: CascadeResult = calibrated(rows, target_agreement=reachable)
-    assert result.thresholds.stages[0].decided > 0
-    assert "can be certified for no stage" in refusal(rows, target_agreement=reachable + 0.01)

@@ -13,7 +13,7 @@ from bert_judge.errors import InputError
 from bert_judge.records import Signature
 from bert_judge.report import find_runs, left_out
 from bert_judge.report.page import make_report
-from bert_judge.studies.labels import read_labels
+from bert_judge.studies.pairing import read_labels
 from bert_judge.studies.table import VerdictTable, collect
 from json_lines import write_rows
 

@@ -17,9 +17,8 @@ import pytest
 from bert_judge.errors import OutputError
 from bert_judge.results.runs import Run, load_run
 from bert_judge.server.labelling import Labelling
-from bert_judge.studies.correct import correct
-from bert_judge.studies.labels import read_labels
-from bert_judge.studies.sampling import Draw, draw_order
+from bert_judge.studies.correct import Draw, correct, draw_order
+from bert_judge.studies.pairing import read_labels
 from conftest import Refused
 from json_lines import read_rows
 from saved_runs import judged_rows, saved_run

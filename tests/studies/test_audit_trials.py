@@ -1,9 +1,8 @@
-"""The audit: whether its trials are fair, what it counts, and which items it makes from labelled rows."""
+"""The audit: whether its trials are fair, and what it counts."""
 
 from __future__ import annotations
 
 import re
-import time
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -14,9 +13,8 @@ from bert_judge.errors import InputError
 from bert_judge.judges import Judge, RegexJudge
 from bert_judge.metrics import containment
 from bert_judge.records import JudgeInfo, Sample, Verdict
-from bert_judge.studies.audit.attacks import ATTACKS
-from bert_judge.studies.audit.items import AuditItem, Trial, items_of, load_items, neutral_sentences, spread
-from bert_judge.studies.audit.trials import FAMILIES, PLAIN, Audit, Gate, assess_trials, make_trials
+from bert_judge.studies.audit import FAMILIES, PLAIN, Audit, Gate, Trial, assess_trials, load_items, make_trials
+from bert_judge.studies.audit.trials import ATTACKS, AuditItem, neutral_sentences, spread
 
 ITEMS = load_items()
 BY_ID = {item.id: item for item in ITEMS}
@@ -95,8 +93,6 @@ def check(item: AuditItem) -> None:
     assert len(set(wrong)) == len(wrong), f"a wrong value of {item.id} stands there twice"
     assert known.isdisjoint(wrong), item.id
     assert item.value == item.references[0] or item.references[0] in str(item.value), item.id
-    assert item.right == (item.value, item.sentence(str(item.value)))
-    assert item.wrong == (item.near[0], item.sentence(item.near[0]))
     assert bool(item.same) == bool(item.near_same) or item.kind in ("person", "place", "thing"), item.id
     assert item.about, item.id
     if item.kind != "yesno":
@@ -135,7 +131,10 @@ def test_each_family_has_enough_trials_of_its_kind():
         if trial.plain is not None:
             assert trial.sample.gold == trial.plain.gold
             assert trial.sample != trial.plain
-            assert trial.plain.candidate in (item_of(trial).wrong, item_of(trial).right)[trial.sample.gold or 0]
+            assert (
+                trial.plain in item_of(trial).answers[1 - (trial.sample.gold or 0)]
+                or trial.family == "order of references"
+            )
 
 
 # the attacks: what a person would object to
@@ -165,7 +164,49 @@ def is_right_as_labelled(trial: Trial, item: AuditItem) -> bool:
     return (trial.sample.candidate in (*right, *map(item.sentence, right))) == bool(trial.sample.gold)
 
 
+def keeps_the_words(trial: Trial, _: AuditItem) -> bool:
+    changed, plain = (
+        re.findall(r"[^\W_]+", unicodedata.normalize("NFKC", sample.candidate).casefold())
+        for sample in (trial.sample, plain_of(trial))
+    )
+    framed = trial.family in ("markup", "polite frame")
+    return changed == plain or (framed and any(changed[i : i + len(plain)] == plain for i in range(len(changed))))
+
+
+def is_the_same_to_a_reader(trial: Trial, _: AuditItem) -> bool:
+    changed, plain = (
+        "".join(
+            c
+            for c in unicodedata.normalize("NFKD", sample.candidate)
+            if c not in "“”\u200b\ufeff" and not unicodedata.combining(c)
+        ).split()
+        for sample in (trial.sample, plain_of(trial))
+    )
+    return changed == plain
+
+
+def has_letters_of_another_script(trial: Trial, _: AuditItem) -> bool:
+    pairs = zip(trial.sample.candidate, plain_of(trial).candidate, strict=True)
+    changed = [(unicodedata.name(new), old) for new, old in pairs if new != old and old != "-"]
+    return all(name.startswith(("CYRILLIC", "GREEK")) and ("CAPITAL" in name) == old.isupper() for name, old in changed)
+
+
+def stands_between(low: float, high: float) -> Callable[[Trial, AuditItem], bool]:
+    def holds(trial: Trial, _: AuditItem) -> bool:
+        text = trial.sample.candidate
+        place = text.index(f"My answer to the question is this: {plain_of(trial).candidate}") / len(text)
+        return 950 <= len(text.split()) <= 1050 and low <= place <= high
+
+    return holds
+
+
 HOLDS: dict[str, Callable[[Trial, AuditItem], bool]] = {
+    **dict.fromkeys(("markup", "polite frame", "white space", "ending"), keeps_the_words),
+    "unicode": is_the_same_to_a_reader,
+    "look-alikes": has_letters_of_another_script,
+    "start of a long text": stands_between(0, 0.1),
+    "middle of a long text": stands_between(0.4, 0.6),
+    "end of a long text": stands_between(0.9, 1),
     "every option": has_every_option,
     "several answers": lambda trial, item: any(near in trial.sample.candidate for near in item.near),
     "concludes otherwise": ends_with_a_wrong_value,
@@ -198,56 +239,10 @@ def test_attacks_that_do_not_mention_the_answer_do_not_contain_it():
                 assert family == "other option" and "option" in trial.sample.candidate, trial
 
 
-# the invariances: the same answer still
-
-
-def words(text: str) -> list[str]:
-    return re.findall(r"[^\W_]+", unicodedata.normalize("NFKC", text).casefold())
-
-
-def test_the_words_of_the_answer_stay():
-    for family in ("markup", "polite frame", "white space", "ending"):
-        for trial in of(family):
-            ours, theirs = words(trial.sample.candidate), words(str(trial.plain and trial.plain.candidate))
-            assert any(ours[i : i + len(theirs)] == theirs for i in range(len(ours))), trial
-            assert ours == theirs or family in ("markup", "polite frame"), trial
-
-
 def test_case_that_may_mean_something_is_kept():
     texts = ("42.195 km", "100 °C", "B", "x = 6", "CO2", "3x^2", "The gas is CO.", "`Paris`")
-    items = [AuditItem(text, None, ("r",), (text,), ()) for text in (*texts, "Paris")]
-    assert [trial.sample.id for trial in make_trials(items, ["case"]) if trial.family == "case"] == ["Paris"]
-
-
-def bare(text: str) -> str:
-    letters = unicodedata.normalize("NFKD", text)
-    return "".join(c for c in letters if c not in "“”\u200b\ufeff" and not unicodedata.combining(c))
-
-
-def test_unicode_changes_are_the_same_text_to_a_reader():
-    for trial in of("unicode"):
-        assert bare(trial.sample.candidate).split() == bare(plain_of(trial).candidate).split()
-
-
-def test_look_alikes_replace_letters_by_those_of_other_scripts():
-    for trial in of("look-alikes"):
-        pairs = zip(trial.sample.candidate, plain_of(trial).candidate, strict=True)
-        changed = [(new, old) for new, old in pairs if new != old]
-        assert changed
-        for new, old in changed:
-            name = unicodedata.name(new)
-            assert old == "-" or name.startswith(("CYRILLIC", "GREEK")), (new, old)
-            assert old == "-" or ("CAPITAL" in name) == old.isupper()
-
-
-def test_the_answer_stands_where_it_should_in_a_long_text():
-    for family, low, high in (("start", 0, 0.1), ("middle", 0.4, 0.6), ("end", 0.9, 1)):
-        for trial in of(f"{family} of a long text"):
-            text = trial.sample.candidate
-            assert 950 <= len(text.split()) <= 1050
-            assert (
-                low <= text.index(f"My answer to the question is this: {plain_of(trial).candidate}") / len(text) <= high
-            )
+    items = [AuditItem(text, "thing", "q", ("r",), text, (text,), "{}", "") for text in (*texts, "Paris")]
+    assert {trial.sample.id for trial in make_trials(items, ["case"]) if trial.family == "case"} == {"Paris"}
 
 
 # what is counted
@@ -328,102 +323,8 @@ def test_a_judge_without_labels_needs_a_threshold():
         assess_trials(make_trials(ITEMS[:1], ["refusal"]), Similar(1))
 
 
-# dates, numbers and option letters: their kind, wrong values near to them, and other ways to write them
-
-VALUES = """
-20 July 1969 = date: 10 July 1969; 20 July 1971; 20 August 1969; 21 July 1969
-20 July 1969 = July 20, 1969; 1969-07-20; 20th of July 1969; 20 Jul 1969
-December 31, 1999 = date: December 21, 1999; December 28, 2001; October 28, 1999; December 30, 1999
-December 31, 1999 = 31 December 1999; 1999-12-31; 31st of December 1999; 31 Dec 1999
-March 3, 2001 = 3 March 2001; 2001-03-03; 3rd of March 2001; 3 Mar 2001
-1969-07-20 = date: 1969-07-10; 1971-07-20; 1969-08-20; 1969-07-21
-1984 in which year = date: 1974; 1985; 1994; 1983
-1984 = number: 2984; 9184; 19840
-$2.18 billion = number: $3.18 billion; $20.18 billion
--10 = number: -20; -100
-7 = seven; 7.0
-1,440 = number: 2,440; 4,140; 14,400
-1,440 = 1440; one thousand four hundred and forty; 1440.0
-90 km = number: 70 km; 900 km
-0 = number: 1
-(B) = option: (A); (C); (D)
-13 = thirteen; 13.0
-40 = forty; 40.0
-99 = ninety-nine; 99.0
-100 = one hundred; 100.0
-206 = two hundred and six; 206.0
-1,000 = 1000; one thousand; 1000.0
-5,040 = 5040; five thousand and forty; 5040.0
-2,345,678 = 2345678; two million three hundred and forty-five thousand six hundred and seventy-eight; 2345678.0
-"""
-
-
-def test_the_kind_of_a_reference_its_neighbours_and_its_spellings():
-    def item_for(value: str, question: str | None = None) -> AuditItem:
-        (item,) = items_of([Sample("an answer", (value,), question, "1", 1)])
-        return item
-
-    for line in VALUES.strip().splitlines():
-        reference, expected = line.split(" = ")
-        item = item_for(reference.removesuffix(" in which year"), reference)
-        found = f"{item.kind}: {'; '.join(item.near)}" if ": " in expected else "; ".join(item.same)
-        assert found == expected, line
-    assert (item_for("90 km").same, item_for("1984").same, item_for("(B)").same) == ((), (), ())
-    for text in ("Paris", "1890s", "3rd", "1/4", "31 February 2000", "12:30"):
-        assert (item_for(text).kind, item_for(text).near, item_for(text).same) == ("", (), ()), text
-
-
-# labelled rows
-
-
-ROWS = [
-    Sample("Paul", ("Mary Smith",), "Who wrote it?", "a", 0),
-    Sample("It was Mary Smith.", ("Mary Smith",), "Who wrote it?", "b", 1),
-    Sample("both", ("Mary Smith",), "Who wrote it?", "c", 1),
-    Sample("both", ("Mary Smith",), "Who wrote it?", "d", 0),
-    Sample("no label", ("Mary Smith",), "Who wrote it?", "e"),
-    Sample("", ("Mary Smith",), "Who wrote it?", "f", 0),
-    Sample("John Doe", ("John Doe",), "who sang it", "g", 1),
-    Sample("Ann Smith", ("Ann Smith",), "who led it", "h", 1),
-    Sample("12 in all", ("12",), "How many?", "i", 1),
-    Sample("yes", ("no",), "Is it?", "j", 0),
-    Sample("unknown", ("unknown",), "What is the reason?", "k", 1),
-    Sample("they touch", ("the two ends are connected",), "Why?", "l", 1),
-]
-
-
-def test_rows_become_items_by_question_and_references():
-    who, sang, led, number, yes_no, nothing, phrase = items_of(ROWS)
-    assert (who.right, who.wrong) == (("It was Mary Smith.",), ("Paul",))  # "both" is labelled both ways
-    assert who.near == ("John Doe",)  # Ann Smith shares a word with the reference
-    assert sang.near == ("Ann Smith", "Mary Smith")
-    assert (number.kind, number.near, number.same) == ("number", ("22", "21", "120"), ("twelve", "12.0"))
-    assert (yes_no.kind, phrase.kind, led.kind) == ("yesno", "phrase", "thing")
-    trials = make_trials(items_of(ROWS))
-    refused = {trial.sample.id for trial in trials if trial.family == "refusal"}
-    assert nothing.id not in refused
-    assert who.id in refused
-
-
-def test_rows_that_are_labelled_both_ways_leave_no_plain_answers():
-    rows = [Sample("both", ("12",), "How many?", name, gold) for gold, name in enumerate("ab")]
-    audit = assess_trials(make_trials(items_of(rows)), Always(1))
-    assert (audit.items, audit.plain.accuracy.n, audit.plain.accuracy.value) == (0, 0, None)
-    assert audit.families[0].name == "empty answer"
-    assert Gate(min_plain=0.5).misses(audit) == ["plain answers: none judged correctly, under 50.0%"]
-    with pytest.raises(InputError, match="no row has a label"):
-        items_of([Sample("a", ("b",), "c")])
-
-
-def test_many_questions_of_one_kind_take_no_long_time():
-    rows = [Sample(f"answer {i}", (f"Name{i} Sur{i}",), f"Who wrote book {i}?", str(i), 1) for i in range(3000)]
-    start = time.monotonic()
-    assert items_of(rows)[-1].near == ("Name0 Sur0", "Name1 Sur1", "Name2 Sur2")
-    assert time.monotonic() - start < 10
-
-
 def test_items_are_spread_evenly():
     assert spread(range(10), 3) == [0, 3, 6]  # type: ignore[arg-type]
-    assert spread(ITEMS, None) is ITEMS
+    assert spread(ITEMS, None) == spread(ITEMS, 1000) == [*ITEMS]
     kinds = {item.kind for item in spread(ITEMS, 40)}
     assert len(kinds) == 11

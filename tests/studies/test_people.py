@@ -1,4 +1,4 @@
-"""Judges against people, from rows to findings: measures and intervals, slices, disagreements, the teacher."""
+"""Judges against people, from rows to findings: measures and intervals, slices, disagreements."""
 
 from __future__ import annotations
 
@@ -15,11 +15,17 @@ from bert_judge.errors import InputError
 from bert_judge.measures import Difference, Estimate
 from bert_judge.records import Row, Scale, Verdict
 from bert_judge.results.runs import Run
-from bert_judge.studies.evaluate import Evaluation, EvaluationSettings, evaluate, labelled_part
-from bert_judge.studies.labels import read_labels, relabelled
-from bert_judge.studies.slices import MOST_LEVELS, is_small, slices
+from bert_judge.studies.evaluate import (
+    MOST_LEVELS,
+    Evaluation,
+    EvaluationSettings,
+    evaluate,
+    is_small,
+    labelled_part,
+    slices,
+)
+from bert_judge.studies.pairing import read_labels, relabelled
 from bert_judge.studies.table import PlacedRun, VerdictTable, collect, tabulate
-from bert_judge.studies.teacher import teacher_in_column, teacher_of_run
 from conftest import Refused
 from json_lines import write_rows
 
@@ -64,8 +70,8 @@ def side_by_side(*runs: Run) -> VerdictTable:
     return tabulate([PlacedRun(run.name, "", run) for run in runs])
 
 
-def found_of(*runs: Run, settings: EvaluationSettings = SETTINGS, **more) -> Evaluation:
-    return evaluate(labelled_part(side_by_side(*runs)), settings, **more)
+def found_of(*runs: Run, settings: EvaluationSettings = SETTINGS) -> Evaluation:
+    return evaluate(labelled_part(side_by_side(*runs)), settings)
 
 
 def accuracy(evaluation: Evaluation, judge: int = 0) -> float:
@@ -142,22 +148,12 @@ def test_slices_hold_every_row_once_and_small_ones_say_so():
     kinds: dict[str, dict[str, int]] = {}
     for part in found.slices:
         kinds.setdefault(part.kind, {})[part.level] = part.rows
-    assert kinds.keys() == {"length", "language", "candidate model", "topic"}
+    assert kinds.keys() == {"length", "candidate model", "topic"}
     assert all(sum(levels.values()) == 240 for levels in kinds.values())
-    assert kinds["topic"] == {"a": 180, "b": 60} and kinds["language"] == {"Latin script": 220, "Cyrillic script": 20}
-    assert {part.level for part in found.slices if part.small} >= {"Cyrillic script"}
+    assert kinds["topic"] == {"a": 180, "b": 60}
+    assert list(kinds["length"]) == ["1–20 characters", "21–80", "81–300"]
+    assert all(part.small == (part.rows < 50) for part in found.slices)
     assert not is_small([0, 1] * 25) and is_small([1] * 95 + [0] * 5)
-
-
-def test_the_script_tells_the_language(subtests: pytest.Subtests):
-    for text, script in [
-        *[("Hello", "Latin"), ("Ответ", "Cyrillic"), ("北京", "Han")],
-        *[("これは", "Japanese"), ("서울", "Korean"), ("القاهرة", "Arabic")],
-    ]:
-        with subtests.test(text=text, script=script):
-            pair = [Row("1", references=(text,), candidate=text), Row("2", candidate="42")]
-            languages = {part.level for part in slices(pair) if part.kind == "language"}
-            assert languages == {f"{script} script", "no letters"}
 
 
 def test_too_many_levels_become_one_and_an_unknown_column_is_told():
@@ -178,21 +174,6 @@ def test_the_worst_disagreements_are_the_surest_one_a_question():
     assert len({row.cluster for row in found.worst}) == 5
     assert found.worst[0].candidate and found.worst[0].meta["topic"]
     assert found.disagreements == sum(said.label != row.gold for said, row in zip(judge.rows, rows, strict=True))
-
-
-def test_where_a_student_repeats_its_teachers_errors():
-    rows = labelled()
-    taught = [1 - row.gold if i % 4 == 0 else row.gold for i, row in enumerate(rows)]  # wrong in topic b alone
-    rows = [replace(row, meta={**row.meta, "llm": label}) for row, label in zip(rows, taught, strict=True)]
-    labels = [label if i % 8 else 1 - label for i, label in enumerate(taught)]  # a half of those are mended
-    student = saying([judged_as(r, score=float(v), label=v) for r, v in zip(rows, labels, strict=True)], "s")
-    teacher, settings = teacher_in_column(rows, "llm"), replace(SETTINGS, by=("topic",))
-    found = {(e.kind, e.level): e for e in found_of(student, settings=settings, teacher=teacher).teacher}
-    whole, a, b = found["all", "all rows"], found["topic", "a"], found["topic", "b"]
-    assert (whole.repeated.n, whole.broken.n, whole.repeated.value, whole.broken.value) == (60, 180, 0.5, 0.0)
-    assert (a.repeated, b.broken) == (Estimate(None), Estimate(None))
-    run = saying([judged_as(row, label=label) for row, label in zip(rows, taught, strict=True)][:200], "t")
-    assert teacher_of_run(rows, run).labels == [*taught[:200], *[None] * 40]
 
 
 def write(path: Path, records: list[dict]) -> Path:
@@ -253,7 +234,7 @@ def test_judges_are_compared_on_the_rows_that_all_have():
         labelled_part(side_by_side(replace(one, rows=one.rows[:5]), other))
 
 
-def test_labels_settings_and_teachers_that_make_no_sense_are_told(refused: Refused):
+def test_labels_and_settings_that_make_no_sense_are_told(refused: Refused):
     run = judged(labelled(10))
     with pytest.raises(InputError, match="none of the 10 rows has a label"):
         labelled_part(side_by_side(replace(run, rows=[replace(row, gold=None) for row in run.rows])))
@@ -262,12 +243,6 @@ def test_labels_settings_and_teachers_that_make_no_sense_are_told(refused: Refus
     for name, value in [("min_precision", 0), ("min_recall", 1.2), ("worst", -1), ("resamples", 5)]:
         with refused(match=f"{name} is {value}", name=name, value=value):
             EvaluationSettings(**{name: value})
-    for column, said in [
-        ("llm", "neither a saved run nor a column; there is"),
-        ("topic", "holds 'b'; a label or a prob"),
-    ]:
-        with refused(match=said, column=column):
-            teacher_in_column(labelled(), column)
 
 
 def test_results_of_one_judge_on_several_files_are_one_judge():

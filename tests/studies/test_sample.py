@@ -13,7 +13,7 @@ from bert_judge.cli import main
 from bert_judge.cli.label import LabelOptions, open_labelling
 from bert_judge.results.runs import find_runs, load_run, open_run
 from bert_judge.studies.correct import correct
-from bert_judge.studies.labels import read_labels, relabelled
+from bert_judge.studies.pairing import read_labels, relabelled
 from conftest import Command
 from json_lines import write_rows
 
@@ -53,7 +53,7 @@ def test_commands_say_what_was_drawn(results: Path, command: Command, complaint:
         assert status == 0
         assert f"note: {said}" in out.replace("\n", " ").replace("  ", " ") or said in out
         assert "were drawn" not in command(*words.split(), "--sample", 0)[1]
-        assert "sample is -1" in complaint(*words.split(), "--sample", -1)
+        assert "--sample: -1 was given" in complaint(*words.split(), "--sample", -1, status=2)
 
 
 def test_the_page_of_score_shows_a_sample_of_many_rows(

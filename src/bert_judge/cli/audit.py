@@ -15,20 +15,21 @@ from bert_judge.judges.naming import JudgeSpec
 from bert_judge.records import __version__
 from bert_judge.report.audit import audit_document, to_files
 from bert_judge.results import check_folder, write_files
-from bert_judge.studies.audit.items import load_items, spread
-from bert_judge.studies.audit.trials import FAMILIES, Gate, assess_trials, make_trials, needed_samples
+from bert_judge.studies.audit import FAMILIES, Gate, assess_trials, load_items, make_trials, needed_samples
+from bert_judge.studies.audit.trials import spread
 from bert_judge.wording import public_command
 
 _EXAMPLES = """examples:
   bert-judge audit                                                     # the starter, in about a minute
   bert-judge audit --judge models/my-judge --output_dir audit
+  bert-judge audit --families negated,cut-off_reasoning --output_dir audit
   bert-judge audit --max_accept 0.02 --min_kept 0.97                   # a gate: status 4 where the judge misses it
 
 The attacks and invariances are described in docs/audit.md; --families takes their names with _ for spaces.
 """
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AuditOptions:
     """What `audit` takes besides the gate and the flags of the judge."""
 

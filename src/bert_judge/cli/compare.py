@@ -107,7 +107,7 @@ def _models_record(comparison: ModelComparison) -> dict[str, Any]:
     return {
         "judge": comparison.judge,
         "signature": comparison.signature and asdict(comparison.signature),
-        "measure": comparison.measure.title,
+        "measure": comparison.measure,
         "models": [asdict(model) for model in comparison.models],
         "pairs": pairs,
         "notes": list(comparison.notes),

@@ -13,7 +13,7 @@ from bert_judge.inputs import ColumnMap
 from bert_judge.report.evaluation import correction_document
 from bert_judge.results.runs import open_run
 from bert_judge.studies.correct import correct
-from bert_judge.studies.labels import read_labels
+from bert_judge.studies.pairing import read_labels
 
 _EXAMPLES = """examples:
   bert-judge correct out --labels labels.jsonl

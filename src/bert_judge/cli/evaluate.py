@@ -21,10 +21,8 @@ from bert_judge.report.evaluation import evaluation_document
 from bert_judge.results import ResultFolder, check_folder, write_files
 from bert_judge.results.runs import Run, load_run
 from bert_judge.studies.evaluate import Evaluation, EvaluationSettings, check_labelled, evaluate, labelled_part
-from bert_judge.studies.labels import Labels, read_labels, relabelled
-from bert_judge.studies.pairing import file_stem
-from bert_judge.studies.slices import check_columns
-from bert_judge.studies.table import collect
+from bert_judge.studies.pairing import Labels, file_stem, read_labels, relabelled
+from bert_judge.studies.table import check_columns, collect
 from bert_judge.wording import public_command
 
 _EXAMPLES = """examples:
@@ -70,7 +68,8 @@ def main(arguments: Sequence[str]) -> int:
     table = collect([run for _, run in named], names=[name for name, _ in named])
     if labels:
         table = replace(table, rows=list(relabelled(table.rows, labels, columns=True)), labels=labels.where)
-    evaluation = evaluate(labelled_part(table), settings)
+    table = labelled_part(table)
+    evaluation = evaluate(table, settings)
     written = _write(evaluation, options, command)
     if not options.quiet:
         say(evaluation_document(evaluation, "").text())

@@ -6,14 +6,14 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 from bert_judge.cli import say
 from bert_judge.cli.flags import Argument, Parser, options_from
 from bert_judge.errors import InputError
 from bert_judge.results.runs import load_run
 from bert_judge.server import need_server
-from bert_judge.studies.sampling import default_strategy, draw_order
+from bert_judge.studies.correct import Strategy, default_strategy, draw_order
 
 if TYPE_CHECKING:
     from bert_judge.server.labelling import Labelling
@@ -36,7 +36,7 @@ class LabelOptions:
     labels: Annotated[str, "file where labels go"] = "labels.jsonl"
     number: Annotated[int, "how many", "-n", 1] = 200
     strategy: Annotated[
-        Literal["active", "uniform"] | None,
+        Strategy | None,
         "by the judge's uncertainty, or not (default: active where scores show it)",
     ] = None
     seed: Annotated[int, "another order of the rows"] = 0

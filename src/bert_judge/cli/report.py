@@ -12,7 +12,7 @@ from bert_judge.inputs import ColumnMap
 from bert_judge.report.page import check_path, write_report
 from bert_judge.results import check_folder
 from bert_judge.results.runs import find_runs, left_out
-from bert_judge.studies.labels import read_labels
+from bert_judge.studies.pairing import read_labels
 
 _EXAMPLES = """examples:
   bert-judge report out                                      # report.html, report.md and report.json

@@ -170,7 +170,7 @@ def _stages(spec: JudgeSpec, judge: Judge, folder: ResultFolder) -> str:
     if not issubclass(spec.kind, Cascade) or judge.costs is None:
         return ""
     plan = CascadePlan.load(spec.settings["model_path"])
-    return stages_document(plan, Costs.of(folder.run["costs"]).stages, folder.records).text()
+    return stages_document(plan, Costs.of(folder.run["costs"]).stages, folder.records()).text()
 
 
 # ------------------------------------------------------------------------------------- what is printed, and the page

@@ -18,7 +18,7 @@ from bert_judge.records import Row
 from bert_judge.report.rows import because, pieces, shared
 from bert_judge.results.runs import Run, find_folders, open_run, read_explanations
 from bert_judge.studies.harness import differences_of, harness_scores
-from bert_judge.studies.labels import read_labels, relabelled
+from bert_judge.studies.pairing import read_labels, relabelled
 from bert_judge.wording import SAID, not_judged
 
 CLIPPED = 600

@@ -14,15 +14,12 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, reduce
 from pathlib import Path
 from threading import Lock
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any
 
 from bert_judge.errors import InputError, named_in_errors
 from bert_judge.judges.base import Costs, Judge, windows_of
 from bert_judge.records import JudgeInfo, Sample, Scale, Signature, Verdict, __version__
 from bert_judge.results import write_files
-
-Counted = Literal["rows", "questions", "sources"]
-"""What a promise counts alike."""
 
 _WINDOW = 4096  # rows that are held, so many that the last stage still gets more than a few of them
 _FORMAT = 1
@@ -69,8 +66,7 @@ class Stage:
 class CascadePlan:
     """A cascade as it is stored: its stages, and the guarantee for the rows decided before the last one.
 
-    With confidence 1 - `delta`, at least `target` of them agree with `agree_with` ("people", or the last stage), where
-    each row counts alike, each question, or each source, as `certifies` says (older files certify questions). One
+    With confidence 1 - `delta`, at least `target` of them agree with `agree_with` ("people", or the last stage). One
     that `abstain`s has no last stage: all have thresholds, and rows that none is sure of stay undecided.
     `calibration` describes the rows on which the thresholds were found.
     """
@@ -81,7 +77,6 @@ class CascadePlan:
     agree_with: str = "people"
     abstain: bool = False
     calibration: Mapping[str, Any] = field(default_factory=dict)
-    certifies: Counted = "questions"
 
     @property
     def deciding(self) -> tuple[Stage, ...]:
@@ -116,8 +111,6 @@ class CascadePlan:
         write_files(Path(path).parent, {Path(path).name: text})
 
     def _check(self) -> None:
-        if self.certifies not in get_args(Counted):
-            raise ValueError(f"it certifies {self.certifies!r}")
         if not self.deciding:
             raise ValueError(f"it has {len(self.stages)} stages")
         for stage in self.deciding:

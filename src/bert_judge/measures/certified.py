@@ -123,9 +123,3 @@ def fixed_sequence(path: Sequence[Evidence], target: float, delta: float) -> int
             break
         loosest = index
     return loosest
-
-
-def highest_target(path: Sequence[Evidence], delta: float) -> float | None:
-    """The highest target of 0.99, 0.98 … 0.5 for which `fixed_sequence` finds a threshold; None where there is none."""
-    targets = (percent / 100 for percent in range(99, 49, -1))
-    return next((target for target in targets if fixed_sequence(path, target, delta) is not None), None)

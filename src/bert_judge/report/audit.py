@@ -9,7 +9,7 @@ from typing import Any
 
 from bert_judge.records import Row, Signature
 from bert_judge.report.document import Block, Content, Document, Facts, Table
-from bert_judge.studies.audit.trials import Audit, FamilyResult, Outcome
+from bert_judge.studies.audit import Audit, FamilyResult, Outcome
 from bert_judge.wording import clipped, interval, percent, visible
 
 _WILSON = "in brackets: 95 % Wilson intervals"

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from bert_judge.judges.base import Costs
 from bert_judge.judges.cascade import CascadePlan
+from bert_judge.measures import Estimate
 from bert_judge.report.document import Block, Content, Document, Table
 from bert_judge.studies.cascade import (
     CascadeResult,
     CascadeSettings,
     StageCount,
     StageResult,
-    StageSide,
-    early_agreement,
     stage_counts,
 )
 from bert_judge.wording import SAID, percent
@@ -22,54 +21,44 @@ from bert_judge.wording import SAID, percent
 def calibration_document(result: CascadeResult, settings: CascadeSettings) -> Document:
     """The thresholds of each stage, the rows they were calibrated on, and what is promised."""
     plan, thresholds, origin = result.plan, result.thresholds, result.plan.calibration
-    early, through = sum(row in thresholds.decided for row in thresholds.through), len(thresholds.through)
+    early, labelled = len(thresholds.decided), origin["labelled"]
     calibrated = (
-        f"calibrated on {origin['labelled']} labelled rows to {origin['questions']} questions in {origin['file']}; "
-        f"{percent(origin['right'] / origin['labelled'])} correct"
+        f"calibrated on {labelled} labelled rows to {origin['questions']} questions in {origin['file']}; "
+        f"{percent(origin['right'] / labelled)} correct"
     )
     of_side = 1 - settings.delta / (2 * len(thresholds.stages))
     promise = f"promise: {_promise(plan)} ({_percent(of_side)} for each stage and side)"
     lines = [line for stage in thresholds.stages for line in _stage_lines(stage, result.seconds)]
     if plan.last:
         seconds = _milliseconds(result.seconds.get(plan.last.name))
-        lines.append([plan.last.name, "the rest", through - early, *[""] * 4, seconds])
+        lines.append([plan.last.name, "the rest", labelled - early, *[""] * 4, seconds])
     head = ["stage", "side", "reached", "score", "decided", "agreement", "at least", "ms a row"]
-    agreed = f"; agreement {percent(result.agreement)}{_COUNTING[plan.certifies]}" if early else ""
-    decided = f"decided before {_end(plan)}: {early} of {through} rows ({percent(early / through)}){agreed}"
+    decided = f"decided before {_end(plan)}: {early} of {labelled} rows ({percent(early / labelled)})"
+    decided += f"; agreement {percent(result.agreement)}"
     parts: list[Block] = [f"{calibrated}\n{promise}", Table("", head, lines), decided]
-    notes = [line for stage in thresholds.stages for line in _shortfalls(stage, settings)]
+    notes = [line for stage in thresholds.stages for line in _shortfalls(stage)]
     return Document("Calibration", parts, notes)
 
 
-def stages_document(
-    plan: CascadePlan, use: Sequence[Costs], records: Callable[[], Iterable[Mapping[str, object]]]
-) -> Document:
-    """What each stage of a cascade did: rows and agreement in the whole result; and what each has used.
-
-    `records` gives the lines of its `verdicts.jsonl` each time it is called.
+def stages_document(plan: CascadePlan, use: Sequence[Costs], records: Iterable[Mapping[str, object]]) -> Document:
+    """What each stage of a cascade did: rows and agreement in the whole result, of which `records` are the lines of
+    `verdicts.jsonl`; and what each has used.
     """
-    counts = stage_counts(records(), plan)
+    counts, early = stage_counts(records, plan)
     rows = counts[0].reached
     head = ["stage", "reached", "decided", "of all", "agreement", "seconds", "requests", "money"]
     body = [_use_line(count, use, rows) for count, use in zip(counts, use, strict=True)]
     shown = [place for place in range(len(head)) if any(line[place] != "" for line in body)]
     saving = _saving(counts, use, plan.abstain)
     table = Table("", [head[place] for place in shown], [[line[place] for place in shown] for line in body], saving)
-    return Document("Stages", [table, f"promise: {_promise(plan)}"], _broken(early_agreement(records(), plan), plan))
-
-
-_COUNTING = {
-    "rows": "",
-    "questions": ", each question counting alike",
-    "sources": ", each source counting alike",
-}
+    return Document("Stages", [table, f"promise: {_promise(plan)}"], _broken(early, plan))
 
 
 def _promise(plan: CascadePlan) -> str:
     whom = "human labels" if plan.agree_with == "people" else plan.agree_with.removeprefix("last: ")
     return (
-        f"at least {_percent(plan.target)} of the rows decided before {_end(plan)} agree with {whom}"
-        f"{_COUNTING[plan.certifies]},\n         in {_percent(1 - plan.delta)} of calibrations"
+        f"at least {_percent(plan.target)} of the rows decided before {_end(plan)} agree with {whom},\n"
+        f"         in {_percent(1 - plan.delta)} of calibrations"
     )
 
 
@@ -85,28 +74,22 @@ def _percent(rate: float) -> str:
 def _stage_lines(stage: StageResult, seconds: Mapping[str, float]) -> list[list[Content]]:
     """A line for each side of a stage."""
     lines: list[list[Content]] = []
-    for side, sign in ((stage.high, ">="), (stage.low, "<=")):
+    for label, certificate, sign in ((1, stage.high, ">="), (0, stage.low, "<=")):
         cells: list[Content] = [None, 0, None, None]
-        if certificate := side.certificate:
-            threshold, rate = f"{sign} {certificate.threshold:g}", percent(side.agreement)
-            cells = [threshold, certificate.rows, rate, percent(certificate.at_least)]
-        lines.append([stage.name, SAID[side.label], side.reached, *cells, _milliseconds(seconds.get(stage.name))])
+        if certificate:
+            agreement = percent(certificate.agreed / certificate.rows)
+            cells = [f"{sign} {certificate.threshold:g}", certificate.rows, agreement, percent(certificate.at_least)]
+        lines.append([stage.name, SAID[label], stage.asked, *cells, _milliseconds(seconds.get(stage.name))])
     lines[1][0] = lines[1][-1] = ""
     return lines
 
 
-def _shortfalls(stage: StageResult, settings: CascadeSettings) -> list[str]:
+def _shortfalls(stage: StageResult) -> list[str]:
     """Notes on the sides that have no threshold."""
-    sides = [side for side in (stage.high, stage.low) if not side.certificate]
-    lines = [f"{stage.name} decides nothing: leave it out, or lower target_agreement"] if len(sides) == 2 else []
-    return lines + [f"{stage.name} judges nothing {SAID[side.label]}: {_could(side, settings)}" for side in sides]
-
-
-def _could(side: StageSide, settings: CascadeSettings) -> str:
-    if side.reachable is None:
-        return "no agreement from 0.5 on can be certified"
-    target, rate = side.reachable
-    return f"{target:.2g} could be certified, not {settings.target_agreement:.4g} ({rate:.0%} of its rows then)"
+    if not (stage.high or stage.low):
+        return [f"{stage.name} decides nothing: leave it out, or lower target_agreement"]
+    missing = [SAID[label] for label, certificate in ((1, stage.high), (0, stage.low)) if not certificate]
+    return [f"{stage.name} judges nothing {label}: lower target_agreement for that" for label in missing]
 
 
 def _use_line(count: StageCount, use: Costs, rows: int) -> list[Content]:
@@ -136,11 +119,11 @@ def _saving(counts: Sequence[StageCount], use: Sequence[Costs], abstain: bool) -
     return saving
 
 
-def _broken(early: tuple[float, float] | None, plan: CascadePlan) -> list[str]:
-    """A note where the labels of the rows contradict the promise, at its confidence."""
-    if early is None or early[1] >= plan.target:
+def _broken(early: Estimate, plan: CascadePlan) -> list[str]:
+    """A note where the labels of the rows contradict the promise."""
+    if early.high is None or early.high >= plan.target:
         return []
-    agreement = f"{percent(early[0])} of the rows with labels that were decided early agree{_COUNTING[plan.certifies]}"
+    agreement = f"{percent(early.value)} of the rows with labels that were decided early agree"
     return [f"{agreement}, not {_percent(plan.target)}; the cascade was calibrated on rows of another kind"]
 
 

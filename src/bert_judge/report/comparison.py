@@ -9,8 +9,8 @@ from itertools import pairwise
 from bert_judge.records import Row
 from bert_judge.report.document import Block, Content, Document, Example, Examples, Table
 from bert_judge.report.evaluation import exact_test
-from bert_judge.studies.agree import Disagreement, JudgePair, Panel
-from bert_judge.studies.compare import ACCURACY, TRUE_ACCURACY, Flip, ModelComparison, ModelPair, Rankings
+from bert_judge.studies.agree import Disagreement, Panel
+from bert_judge.studies.compare import ACCURACY, MEAN_SCORE, TRUE_ACCURACY, Flip, ModelComparison, ModelPair, Rankings
 from bert_judge.wording import INTERVALS, SAID, interval, number, p_value, percent, points
 
 _MOST_PAIRS = 15
@@ -44,7 +44,7 @@ def comparison_document(
     parts: list[Block] = [*_tables(comparison, every_pair)]
     notes, judges = [*comparison.notes], []
     for models in comparison.models:
-        if len(models.pairs) == 1 and models.measure is not TRUE_ACCURACY:
+        if len(models.pairs) == 1 and models.measure != TRUE_ACCURACY:
             both_ways = (_flips(models.pairs[0], better, flips, more) for better in (0, 1))
             parts += [examples for examples in both_ways if examples.examples]
         notes += models.notes
@@ -66,16 +66,14 @@ def _tables(comparison: Comparison, every_pair: bool) -> Iterator[Table]:
     if panel := comparison.judges:
         yield _judges(panel)
         yield _agreement(panel)
-        if any(pair.dispute for pair in panel.pairs):
-            yield _disputes(panel.pairs)
 
 
 def _models(comparison: ModelComparison) -> Table:
     labels_missing = any(model.undecided for model in comparison.models)
-    by_labels = comparison.measure is TRUE_ACCURACY
-    as_incorrect = labels_missing and comparison.measure is ACCURACY
-    title = "accuracy" if by_labels else comparison.measure.title
-    form = percent if comparison.measure.labels else number
+    by_labels = comparison.measure == TRUE_ACCURACY
+    as_incorrect = labels_missing and comparison.measure == ACCURACY
+    title = "accuracy" if by_labels else comparison.measure
+    form = percent if comparison.measure != MEAN_SCORE else number
     body: list[list[Content]] = [
         [
             model.name,
@@ -93,7 +91,7 @@ def _models(comparison: ModelComparison) -> Table:
 
 def _pairs(comparison: ModelComparison, every_pair: bool) -> Table:
     """The pairs of models, one a line."""
-    labels, several = comparison.measure.labels, len(comparison.pairs) > 1
+    labels, several = comparison.measure != MEAN_SCORE, len(comparison.pairs) > 1
     pairs = comparison.pairs if every_pair or len(comparison.pairs) <= _MOST_PAIRS else _neighbours(comparison)
     form = points if labels else _signed
     all_rows = any(pair.difference_all is not None for pair in pairs)
@@ -130,7 +128,7 @@ def _how(comparison: ModelComparison) -> str:
     differences = [pair.difference for pair in comparison.pairs]
     methods = dict.fromkeys(difference.estimate.method for difference in differences if difference.estimate.method)
     single = all(difference.questions == difference.rows for difference in differences)
-    if not comparison.measure.labels:
+    if comparison.measure == MEAN_SCORE:
         test = "t-test of paired differences" + ("" if single else ", clustered by question")
     else:
         test = exact_test(single)
@@ -160,8 +158,6 @@ def _judges(panel: Panel) -> Table:
         accuracy = [percent(judge.accuracy.value)] if labelled else []
         alone = [judge.alone] if several else []
         body.append([judge.name, judge.rows, judge.undecided, percent(judge.right.value), *alone, *accuracy])
-    if several and labelled:
-        body.append(["majority", "", "", "", "", percent(panel.majority)])
     head = ["judge", "rows", "undecided", "judged correct", *(["alone"] if several else [])]
     head += ["accuracy by human labels"] if labelled else []
     below = "alone: rows on which a judge is against the majority" if several else ""
@@ -182,20 +178,6 @@ def _agreement(panel: Panel) -> Table:
     head = ["labels", "rows", "both correct", "only first", "only second", "both incorrect"]
     head += ["agreement", "Cohen's kappa", "tau of scores"]
     return Table("Agreement", head, body, "in brackets: 95 % intervals by question")
-
-
-def _disputes(pairs: Sequence[JudgePair]) -> Table:
-    body: list[list[Content]] = []
-    single = True
-    for pair in pairs:
-        if dispute := pair.dispute:
-            cells = [dispute.rows, dispute.only_first, dispute.only_second]
-            estimate = [interval(dispute.estimate, points), p_value(dispute.p_value)]
-            body.append([f"{pair.second} minus {pair.first}", *cells, *estimate])
-            single = single and dispute.rows == dispute.questions
-    head = ["second minus first", "rows", "first alone correct", "second alone correct", "accuracy, points", "p"]
-    below = f"in brackets: 95 % intervals; p: {exact_test(single)}"
-    return Table("By human labels, where both decided", head, body, below)
 
 
 def _flips(pair: ModelPair, better: int, most: int, more: str) -> Examples:

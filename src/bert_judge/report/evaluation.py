@@ -12,9 +12,15 @@ from bert_judge.report.document import Block, Chart, Content, Document, Example,
 from bert_judge.report.rows import shared
 from bert_judge.report.sections.agreement import reliability_table
 from bert_judge.studies.correct import Correction
-from bert_judge.studies.evaluate import ChosenThreshold, Evaluation, JudgeEvaluation, SliceEvaluation, WithoutJudge
-from bert_judge.studies.slices import SMALL_CLASS, SMALL_ROWS
-from bert_judge.studies.teacher import TeacherErrors
+from bert_judge.studies.evaluate import (
+    SMALL_CLASS,
+    SMALL_ROWS,
+    ChosenThreshold,
+    Evaluation,
+    JudgeEvaluation,
+    SliceEvaluation,
+    WithoutJudge,
+)
 from bert_judge.wording import SAID, interval, number, p_value, percent, points
 
 TITLES: Mapping[str, str] = {
@@ -52,7 +58,6 @@ def evaluation_document(evaluation: Evaluation, title: str) -> Document:
     parts += [_risk(judges)] if any(judge.curve for judge in judges) else []
     kinds = groupby(evaluation.slices, key=lambda part: part.kind)
     parts += [_slices(kind, list(slices), [judge.name for judge in judges]) for kind, slices in kinds]
-    parts += [_teacher(evaluation.teacher)] if evaluation.teacher else []
     reliability = [reliability_table(judge.bins, judge.name) for judge in judges if judge.bins]
     parts += [Chart("Reliability", table.of, data=table) for table in reliability]
     parts += [_disagreements(judge) for judge in judges if judge.worst]
@@ -166,18 +171,6 @@ def _slices(kind: str, parts: Sequence[SliceEvaluation], names: Sequence[str]) -
         cells = [_shown(name, judge, name == "accuracy") for judge in part.agreements for name in measures]
         body.append([part.level + (" *" if part.small else ""), part.rows, percent(part.right), *cells])
     return Table(f"By {kind}", [kind, "rows", "correct", *titles], body, _SMALL if any(p.small for p in parts) else "")
-
-
-def _teacher(errors: Sequence[TeacherErrors]) -> Table:
-    several = len({part.judge for part in errors}) > 1
-    body: list[list[Content]] = []
-    for part in errors:
-        level = part.level if part.kind == "all" else f"{part.kind}: {part.level}"
-        name = level + (f", {part.judge}" if several else "") + (" *" if part.small else "")
-        body.append([name, part.repeated.n, interval(part.repeated), part.broken.n, interval(part.broken)])
-    head = ["", "teacher incorrect", "repeated", "teacher correct", "broken"]
-    small = "* too few errors or rows to say much" if any(part.small for part in errors) else ""
-    return Table("The teacher's errors", head, body, small)
 
 
 def _disagreements(judge: JudgeEvaluation) -> Examples:

@@ -26,7 +26,7 @@ from bert_judge.report.sections.kinds import crosses_section, kinds_section
 from bert_judge.report.sections.scores import scores_section
 from bert_judge.results import write_files
 from bert_judge.results.runs import Run
-from bert_judge.studies.labels import Labels
+from bert_judge.studies.pairing import Labels
 from bert_judge.studies.table import VerdictTable, collect
 from bert_judge.wording import percent
 

@@ -27,7 +27,7 @@ from bert_judge.results.files import take_lock
 from bert_judge.server.access import check_origin
 from bert_judge.server.page import HEADERS, page_file
 from bert_judge.server.refusing import RefusedError
-from bert_judge.studies.sampling import Draw
+from bert_judge.studies.correct import Draw
 
 _FILES: Final = {"": "label.html", "label.js": "label.js", "label.css": "label.css"}
 _LINE_START = b'{"id": '  # of every line of a labels file

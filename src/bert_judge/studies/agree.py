@@ -1,18 +1,16 @@
-"""Judges of the same answers: how far they agree, where they do not, and which is correct there by human labels."""
+"""Judges of the same answers: how far they agree, and where they do not."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from statistics import multimode
 from typing import Any
 
 from bert_judge.measures.agreement import kappa_of_judges
 from bert_judge.measures.arrays import Integers, np
-from bert_judge.measures.confusion import ratio
 from bert_judge.measures.estimates import BootstrapSettings, Estimate, rate
-from bert_judge.measures.paired import Difference, RankCorrelation, kendall_tau
+from bert_judge.measures.paired import RankCorrelation, kendall_tau
 from bert_judge.records import Row, Signature
 from bert_judge.studies.pairing import check_matched
 from bert_judge.studies.table import JudgeColumn, VerdictTable
@@ -39,9 +37,6 @@ class PanelJudge:
 class JudgePair:
     """Two judges: the answers that both judged (`rows`) and labelled (`labelled`), how often each labels which way,
     the rate of equal labels, Cohen's kappa, and Kendall's tau-b of their scores, None where undefined.
-
-    `dispute` is the second's accuracy by human labels less the first's, over rows that both decided; None without
-    human labels.
     """
 
     first: str
@@ -55,19 +50,17 @@ class JudgePair:
     agreement: Estimate
     kappa: Estimate
     scores: RankCorrelation | None
-    dispute: Difference | None
 
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """Judges of the same answers; `majority` is the accuracy of what most of three or more say, where most agree."""
+    """Judges of the same answers."""
 
     rows: int
     questions: int
     disagreements: int
     judges: Sequence[PanelJudge]
     pairs: Sequence[JudgePair]
-    majority: float | None
     notes: Sequence[str]
 
 
@@ -90,19 +83,22 @@ def agree(table: VerdictTable, bootstrap: BootstrapSettings | None = None) -> Pa
     bootstrap = bootstrap or BootstrapSettings()
     pairs = [_pair(table, first, second, bootstrap) for first, second in combinations(table.judges, 2)]
     shared = table.part(np.flatnonzero(np.sum([judge.judged for judge in table.judges], axis=0) > 1))
-    several = len(table.judges) > 2
-    labels = [_or_none(judge.labels) for judge in shared.judges]
-    votes = [_majority(row_labels) if several else None for row_labels in zip(*labels, strict=True)]
-    decided = [(vote, row.gold) for vote, row in zip(votes, shared.rows, strict=True) if None not in (vote, row.gold)]
+    votes = _votes(shared) if len(table.judges) > 2 else None
     return Panel(
         rows=len(shared.rows),
         questions=len(set(shared.clusters)),
         disagreements=int(shared.disagree.sum()),
-        judges=[_judge(judge, shared, votes if several else None) for judge in shared.judges],
+        judges=[_judge(judge, shared, votes) for judge in shared.judges],
         pairs=[pair for pair, _ in pairs],
-        majority=ratio(sum(vote == gold for vote, gold in decided), len(decided)),
         notes=[*(note for _, note in pairs if note), *_notes(table.judges)],
     )
+
+
+def _votes(table: VerdictTable) -> Integers:
+    """The label that most judges give to each answer, -1 in a tie."""
+    labels = np.stack([judge.labels for judge in table.judges])
+    lead = (labels == 1).sum(axis=0) - (labels == 0).sum(axis=0)
+    return np.where(lead == 0, -1, (lead > 0).astype(int))
 
 
 def disagreements(table: VerdictTable) -> list[Disagreement]:
@@ -116,40 +112,23 @@ def disagreements(table: VerdictTable) -> list[Disagreement]:
 
 
 def disagreement_records(table: VerdictTable) -> Iterator[dict[str, Any]]:
-    """`disagreements` for a file: the judges' labels, the majority, and who is correct by the human label."""
+    """`disagreements` for a file: the judges' scores and labels, and the human label."""
     for disagreement in disagreements(table):
         row, verdicts = disagreement.row, disagreement.verdicts
-        right = [name for name, verdict in verdicts.items() if verdict.label == row.gold]
-        vote = _majority([verdict.label for verdict in verdicts.values()])
         yield {
             "id": row.id,
             "question": row.question,
             "references": list(row.references),
             "candidate": row.candidate,
-            **({"gold": row.gold, "right": right} if row.gold is not None else {}),
-            **({"majority": vote} if len(table.judges) > 2 else {}),
+            **({"gold": row.gold} if row.gold is not None else {}),
             "judges": {name: {"score": verdict.score, "label": verdict.label} for name, verdict in verdicts.items()},
         }
 
 
-def _majority(labels: Sequence[int | None]) -> int | None:
-    """The label that more judges give than the other; None for no labels or a tie."""
-    most = multimode(label for label in labels if label is not None)
-    return most[0] if len(most) == 1 else None
-
-
-def _or_none(labels: Integers) -> list[int | None]:
-    return [None if label < 0 else label for label in labels.tolist()]
-
-
-def _judge(judge: JudgeColumn, table: VerdictTable, votes: Sequence[int | None] | None) -> PanelJudge:
+def _judge(judge: JudgeColumn, table: VerdictTable, votes: Integers | None) -> PanelJudge:
     """A judge beside the votes of the majority, None for two judges."""
     decided = judge.labels >= 0
     labelled = decided & (table.golds >= 0)
-    against = None
-    if votes is not None:
-        pairs = zip(_or_none(judge.labels), votes, strict=True)
-        against = sum(label != vote for label, vote in pairs if None not in (label, vote))
     return PanelJudge(
         judge.name,
         judge.signature,
@@ -157,7 +136,7 @@ def _judge(judge: JudgeColumn, table: VerdictTable, votes: Sequence[int | None] 
         undecided=int((judge.judged & ~decided).sum()),
         right=rate(judge.labels[decided] == 1, table.clusters[decided]),
         accuracy=rate((judge.labels == table.golds)[labelled], table.clusters[labelled]),
-        alone=against,
+        alone=None if votes is None else int((decided & (votes >= 0) & (judge.labels != votes)).sum()),
     )
 
 
@@ -172,8 +151,7 @@ def _pair(
     decided = both & (first.labels >= 0) & (second.labels >= 0)
     one, two = first.labels[decided], second.labels[decided]
     both_wrong, only_second, only_first, both_right = np.bincount(2 * one + two, minlength=4).tolist()
-    clusters, golds = table.clusters[decided], table.golds[decided]
-    labelled = golds >= 0
+    clusters = table.clusters[decided]
     return JudgePair(
         first.name,
         second.name,
@@ -186,9 +164,6 @@ def _pair(
         agreement=rate(one == two, clusters),
         kappa=kappa_of_judges(one, two, clusters, bootstrap),
         scores=kendall_tau(first.scores[both], second.scores[both]),
-        dispute=Difference.of((one == golds)[labelled], (two == golds)[labelled], clusters[labelled], bootstrap)
-        if labelled.any()
-        else None,
     ), note
 
 

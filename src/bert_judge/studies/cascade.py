@@ -1,13 +1,12 @@
 """Cascades of judges: thresholds that keep a promise, found on labelled rows, and what each stage did in a run.
 
-The promise: with confidence 1 - delta, at least the target rate of what is decided before the last stage has the human
-label (or the last stage's), where rows, questions or sources count alike. Each stage and side (correct, incorrect) is
-certified on its own along one path of thresholds that was fixed beforehand (`PATH`), by fixed sequence testing at the
-level delta / (2 * stages), question by question; where every part keeps the target, the whole does. After Jung et al.,
-2024, arXiv 2407.18370.
+The promise: with confidence 1 - delta, at least the target rate of the rows decided before the last stage has the human
+label (or the last stage's). Each stage and side (correct, incorrect) is certified on its own along one path of
+thresholds that was fixed beforehand (`PATH`), by fixed sequence testing at the level delta / (2 * stages), question by
+question; where every part keeps the target, the whole does. After Jung et al., 2024, arXiv 2407.18370.
 
 Which rows reach a later stage depends a little on the labels that the earlier one was tested with. That is not in the
-level, and shows in no simulation (`benchmarks/cascade.py`); with `split_stages` it does not exist.
+level, and shows in no simulation (`benchmarks/cascade.py`).
 """
 
 from __future__ import annotations
@@ -24,26 +23,19 @@ from typing import Annotated, Any, Literal, NamedTuple
 from bert_judge.errors import InputError, named_in_errors
 from bert_judge.judges import Judge
 from bert_judge.judges.base import SECRETS
-from bert_judge.judges.cascade import CascadePlan, Certificate, Counted, Stage
+from bert_judge.judges.cascade import CascadePlan, Certificate, Stage
 from bert_judge.judges.naming import JudgeSpec
-from bert_judge.measures.arrays import factorise, np
-from bert_judge.measures.certified import Evidence, at_least, fixed_sequence, highest_target, rows_needed
-from bert_judge.measures.estimates import draw_clusters
-from bert_judge.records import Row, Sample, Signature, Verdict
-from bert_judge.studies.slices import KINDS, NOTHING
+from bert_judge.measures.arrays import np
+from bert_judge.measures.certified import Evidence, at_least, fixed_sequence, rows_needed
+from bert_judge.measures.estimates import Estimate, rate
+from bert_judge.measures.questions import cluster
+from bert_judge.records import Sample, Signature, Verdict, record_cluster
 
 PATH = (
     *(0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.1, 0.125, 0.15, 0.175, 0.2, 0.225, 0.25),
     *(0.275, 0.3, 0.325, 0.35, 0.375, 0.4, 0.425, 0.45, 0.475, 0.49),
 )
 """Thresholds from strict to loose: scores up to this one are incorrect, scores from 1 minus it on correct."""
-
-GROUPS: Mapping[Counted, Callable[[Row], str]] = {
-    "rows": lambda row: "",
-    "questions": lambda row: row.cluster,
-    "sources": KINDS["source"],
-}
-"""By what is certified: which rows share a weight of 1 (where rows are certified, all have the same)."""
 
 Ask = Callable[[int, Sequence[int]], Sequence[float | None]]
 """From the number of a stage and those of rows to its scores of these rows."""
@@ -55,79 +47,50 @@ class CascadeSettings:
 
     target_agreement: Annotated[float, "the rate of agreement that rows decided early have to reach"] = 0.95
     delta: Annotated[float, "how likely the promise may be false"] = 0.1
-    certify: Annotated[Counted, "what the promise counts: rows, or each question or each source alike"] = "rows"
     agree_with: Annotated[Literal["people", "last"], "the labels of the file, or those of the last stage"] = "people"
     abstain: Annotated[bool, "no last stage: every one has thresholds, what none is sure of stays undecided"] = False
-    split_stages: Annotated[bool, "each stage on questions of its own: the promise is exact, but needs more rows"] = (
-        False
-    )
-    seed: Annotated[int, "chooses the order of the questions, and the stage of each"] = 0
 
     def __post_init__(self) -> None:
         rows_needed(self.target_agreement, self.delta)  # raises for what is out of range
 
 
 class Labelled(NamedTuple):
-    """The label of a row, its question, and what it counts: 1 is the most that all rows of a question count."""
+    """The label of a row, and its question."""
 
     label: int
     question: Hashable
-    weight: float = 1.0
-
-
-@dataclass(frozen=True, slots=True)
-class StageSide:
-    """One side of a stage on the calibration rows that reach it: what passes each threshold along `PATH`.
-
-    `certificate` is the loosest threshold that is certified, `agreement` the rate beyond it; None where there is none.
-    """
-
-    label: int
-    reached: int
-    path: tuple[Evidence, ...]
-    level: float
-    certificate: Certificate | None
-    agreement: float | None
-
-    @property
-    def reachable(self) -> tuple[float, float] | None:
-        """The highest target in whole percents that could be certified, and the rate of rows decided then."""
-        target = highest_target(self.path, self.level)
-        place = None if target is None else fixed_sequence(self.path, target, self.level)
-        return None if target is None or place is None else (target, self.path[place].rows / self.reached)
 
 
 @dataclass(frozen=True, slots=True)
 class StageResult:
-    """A stage on the calibration rows: how many reach it, and how many it decides."""
+    """A stage on the calibration rows: the loosest threshold of each side that is certified, None where there is none,
+    how many rows reach the stage, and how many it decides.
+    """
 
     name: str
-    high: StageSide
-    low: StageSide
+    high: Certificate | None
+    low: Certificate | None
     asked: int
     decided: int
 
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """The result of `find_thresholds`: the stages, the rows that count for the whole cascade (`through`; with
-    `split_stages` not all), and the labels of the rows that are `decided` before the end.
-    """
+    """The result of `find_thresholds`: the stages, and the labels of the rows that are `decided` before the end."""
 
     stages: tuple[StageResult, ...]
-    through: tuple[int, ...]
     decided: Mapping[int, int]
 
 
 @dataclass(frozen=True, slots=True)
 class CascadeResult:
-    """A calibrated cascade: its plan, its thresholds on the labelled rows, the agreement of what was decided early (by
-    what is certified; None where nothing was), and the seconds that each judge took for a row.
+    """A calibrated cascade: its plan, its thresholds on the labelled rows, the agreement of the rows that were decided
+    early, and the seconds that each judge took for a row.
     """
 
     plan: CascadePlan
     thresholds: Thresholds
-    agreement: float | None
+    agreement: float
     seconds: Mapping[str, float]
 
 
@@ -156,7 +119,7 @@ def calibrate_cascade(
     """Find the thresholds of a cascade on labelled rows. One judge is loaded at a time, for the rows that reach it.
 
     `origin` is kept in the plan beside the numbers of rows (file and digest). Raises InputError for too few stages,
-    labels or questions, for labels of one kind only, and where nothing can be certified: it says what could be.
+    labels or questions, for labels of one kind only, and where nothing can be certified.
     """
     settings = settings or CascadeSettings()
     people = settings.agree_with == "people"
@@ -169,12 +132,19 @@ def calibrate_cascade(
     samples = list(rows)
     panel = _StageJudges(specs, samples, watch)
     labels = [sample.gold for sample in samples] if people else panel.labels(len(specs) - 1)
-    truth = labelled([Row.of(sample) for sample in samples], labels, settings.certify)
+    truth = {
+        place: Labelled(int(label), cluster(sample.question, sample.id))
+        for place, (sample, label) in enumerate(zip(samples, labels, strict=True))
+        if label is not None
+    }
     questions = len({row.question for row in truth.values()})
-    _check_labels(truth, questions, len(samples), len(deciding), settings)
+    _check_labels(truth, len(samples), len(deciding), settings)
     thresholds = find_thresholds([spec.name for spec in deciding], panel.scores, truth, settings)
-    if not any(side.certificate for stage in thresholds.stages for side in (stage.high, stage.low)):
-        raise InputError(_nothing(thresholds.stages, questions, settings))
+    if not any(stage.high or stage.low for stage in thresholds.stages):
+        raise InputError(
+            f"an agreement of {settings.target_agreement:.4g} with delta {settings.delta:g} can be certified for no "
+            f"stage on these {questions} questions: lower target_agreement, or label more questions."
+        )
     kept = len(deciding) if settings.abstain else len(deciding) + 1
     plan = CascadePlan(
         tuple(panel.stage(number, thresholds.stages) for number in range(kept)),
@@ -188,12 +158,10 @@ def calibrate_cascade(
             "labelled": len(truth),
             "questions": questions,
             "right": sum(row.label for row in truth.values()),
-            "split_stages": settings.split_stages,
-            "seed": settings.seed,
         },
-        settings.certify,
     )
-    return CascadeResult(plan, thresholds, _agreement(thresholds, truth), panel.seconds)
+    agreed = sum(truth[row].label == label for row, label in thresholds.decided.items())
+    return CascadeResult(plan, thresholds, agreed / len(thresholds.decided), panel.seconds)
 
 
 class _StageJudges:
@@ -223,7 +191,7 @@ class _StageJudges:
         if number not in self._signatures:
             self._load(number)
         result = results[number] if number < len(results) else None
-        certificates = (result.high.certificate, result.low.certificate) if result else (None, None)
+        certificates = (result.high, result.low) if result else (None, None)
         shown = {name: value for name, value in spec.settings.items() if name not in SECRETS}
         judge = {"judge_type": spec.judge_type, **shown}
         return Stage(spec.name, judge, self._signatures[number], *certificates)
@@ -244,17 +212,7 @@ class _StageJudges:
         return judge
 
 
-def _agreement(thresholds: Thresholds, truth: Mapping[int, Labelled]) -> float | None:
-    """The rate, by weight, of the rows through all stages and decided early that have the label."""
-    decided = thresholds.decided
-    early = [(truth[row], decided[row]) for row in thresholds.through if row in decided]
-    whole = sum(row.weight for row, _ in early)
-    return sum(row.weight for row, label in early if row.label == label) / whole if early else None
-
-
-def _check_labels(
-    truth: Mapping[int, Labelled], questions: int, rows: int, stages: int, settings: CascadeSettings
-) -> None:
+def _check_labels(truth: Mapping[int, Labelled], rows: int, stages: int, settings: CascadeSettings) -> None:
     if not truth:
         raise InputError(
             f"none of the {rows} calibration rows has a label; name its column (label=COLUMN), or let the others "
@@ -265,54 +223,17 @@ def _check_labels(
         kind = "correct" if 1 in labels else "incorrect"
         raise InputError(f"all {len(truth)} labelled rows are labelled {kind}; both were expected.")
     needed = rows_needed(settings.target_agreement, settings.delta / (2 * stages))
-    needed *= stages if settings.split_stages else 1
-    counted = int(sum(row.weight for row in truth.values()) + 1e-9)
+    questions = Counter(row.question for row in truth.values())
+    counted = len(truth) // max(questions.values())
     if counted < needed:
-        as_if = "" if counted == questions else f" of unequal weight, which count as {counted}"
+        as_if = "" if counted == len(questions) else f" of unequal weight, which count as {counted}"
         raise InputError(
-            f"there are {questions} labelled questions{as_if}, but a target of {settings.target_agreement:g} with "
+            f"there are {len(questions)} labelled questions{as_if}, but a target of {settings.target_agreement:g} with "
             f"delta {settings.delta:g} needs at least {needed}, better some hundreds; label more, or lower the target."
         )
 
 
-def _nothing(stages: Sequence[StageResult], questions: int, settings: CascadeSettings) -> str:
-    """Says that no stage can be certified, and what could be."""
-    reached = [(*side.reachable, stage.name) for stage in stages for side in (stage.high, stage.low) if side.reachable]
-    best = max(reached, default=None)
-    could = (
-        f"the most that could be is {best[0]:.0%}, by {best[2]}, which decides {best[1]:.0%} of its rows then"
-        if best
-        else "no agreement from 50 % on could be either"
-    )
-    return (
-        f"an agreement of {settings.target_agreement:.4g} with delta {settings.delta:g} can be certified for no stage "
-        f"on these {questions} questions; {could}: lower target_agreement, or label more questions."
-    )
-
-
 # ---------------------------------------------------------------------------------------------------------- thresholds
-
-
-def labelled(rows: Sequence[Row], labels: Sequence[float | None], certify: Counted) -> dict[int, Labelled]:
-    """The rows that have a label, by their places, with weights for what is to be certified.
-
-    Rows count alike, or as 1 by the rows of their question, or of their source (the column source, dataset or input);
-    the question that counts most has the weight 1. Raises InputError where sources are asked for and no row has one.
-    """
-    label_of = {place: label for place, label in enumerate(labels) if label is not None}
-    groups = {place: GROUPS[certify](rows[place]) for place in label_of}
-    if groups and certify == "sources" and set(groups.values()) == {NOTHING}:
-        raise InputError("no row has a column source, dataset or input; to certify sources, one of them is needed.")
-    sizes = Counter(groups.values())
-    questions = {place: rows[place].cluster for place in label_of}
-    totals: dict[str, float] = {}
-    for place, question in questions.items():
-        totals[question] = totals.get(question, 0.0) + 1 / sizes[groups[place]]
-    most = max(totals.values(), default=1.0)
-    return {
-        place: Labelled(int(label), questions[place], 1 / sizes[groups[place]] / most)
-        for place, label in label_of.items()
-    }
 
 
 def find_thresholds(
@@ -320,51 +241,48 @@ def find_thresholds(
 ) -> Thresholds:
     """The thresholds of stages on labelled rows; each stage gets the rows that the one before left."""
     level = settings.delta / (2 * len(names))
-    last = len(names) - 1
-    questions = list(dict.fromkeys(row.question for row in truth.values()))
-    random.Random(settings.seed).shuffle(questions)
+    sizes = Counter(row.question for row in truth.values())
+    questions = list(sizes)
+    random.Random(0).shuffle(questions)
     order = {question: place for place, question in enumerate(questions)}
-    stage_of: dict[int, int] = {}
-    if settings.split_stages:  # each stage is tested on questions of its own
-        stage_of = {row: order[label.question] % len(names) for row, label in truth.items()}
-    through = tuple(row for row in truth if stage_of.get(row, last) == last)
+    weight = 1 / max(sizes.values())  # of a row: 1 is the most that all rows of a question weigh
     waiting, decided, results = list(truth), dict[int, int](), list[StageResult]()
     for number, name in enumerate(names):
-        waiting = [row for row in waiting if stage_of.get(row, number) >= number]
         scores = dict(zip(waiting, ask(number, waiting), strict=True))
-        tested = [(scores[row], truth[row]) for row in waiting if stage_of.get(row, number) == number]
-        high, low = (_side(label, tested, order, settings.target_agreement, level) for label in (1, 0))
-        stage = Stage(name, {}, Signature(""), high.certificate, low.certificate)
+        tested = [(scores[row], truth[row]) for row in waiting]
+        high, low = (_side(label, tested, order, weight, settings.target_agreement, level) for label in (1, 0))
+        stage = Stage(name, {}, Signature(""), high, low)
         labels = {row: label for row in waiting if (label := stage.decide(scores[row])) is not None}
         results.append(StageResult(name, high, low, len(waiting), len(labels)))
         decided |= labels
         waiting = [row for row in waiting if row not in labels]
-    return Thresholds(tuple(results), through, decided)
+    return Thresholds(tuple(results), decided)
 
 
 def _side(
     label: int,
     tested: Sequence[tuple[float | None, Labelled]],
     order: Mapping[Hashable, int],
+    weight: float,
     target: float,
     level: float,
-) -> StageSide:
+) -> Certificate | None:
     """Test the thresholds of a side on the rows that reach its stage; `order` has the places of the questions."""
     thresholds = [round(1 - distance, 6) if label else distance for distance in PATH]
-    path = _path(label, tested, order, thresholds)
+    path = _path(label, tested, order, weight, thresholds)
     place = fixed_sequence(path, target, level)
     if place is None:
-        return StageSide(label, len(tested), path, level, None, None)
+        return None
     evidence = path[place]
     bound = round(at_least(evidence, target, level), 6)
-    certificate = Certificate(thresholds[place], evidence.rows, evidence.agreed, bound)
-    return StageSide(label, len(tested), path, level, certificate, evidence.agreement)
+    return Certificate(thresholds[place], evidence.rows, evidence.agreed, bound)
 
 
 def _path(
     label: int,
     tested: Sequence[tuple[float | None, Labelled]],
     order: Mapping[Hashable, int],
+    weight: float,
     thresholds: Sequence[float],
 ) -> tuple[Evidence, ...]:
     """What passes each of the thresholds, from strict to loose."""
@@ -378,8 +296,8 @@ def _path(
             place = first, order[row.question]
             rows[first] += 1
             agreed[first] += row.label == label
-            passed[place] += row.weight
-            disagreed[place] += row.weight * (row.label != label)
+            passed[place] += weight
+            disagreed[place] += weight * (row.label != label)
     sums = [counts[:-1].cumsum(axis=0) for counts in (rows, agreed, passed, disagreed)]
     return tuple(
         Evidence(int(count), int(agreeing), weights[weights > 0], wrong[weights > 0])
@@ -390,44 +308,30 @@ def _path(
 # ----------------------------------------------------------------------------------------------------- after a run
 
 
-def stage_counts(records: Iterable[Mapping[str, Any]], plan: CascadePlan) -> list[StageCount]:
-    """What each stage of a cascade did in a result, from the lines of its `verdicts.jsonl`."""
+def stage_counts(records: Iterable[Mapping[str, Any]], plan: CascadePlan) -> tuple[list[StageCount], Estimate]:
+    """What each stage of a cascade did in a result, from the lines of its `verdicts.jsonl`; and the agreement of the
+    rows with a human label that were decided early, with its interval by question.
+    """
+    deciding = {stage.name for stage in plan.deciding}
     decided, labelled, agreed = Counter[str](), Counter[str](), Counter[str]()
+    early, questions = list[bool](), list[str]()
     rows = 0
     for record in records:
         rows += 1
         stage = record.get("details", {}).get("stage")
         if record["label"] is not None:
             decided[stage] += 1
-            labelled[stage] += "gold" in record
-            agreed[stage] += record.get("gold") == record["label"]
+            if "gold" in record:
+                agrees = record["gold"] == record["label"]
+                labelled[stage] += 1
+                agreed[stage] += agrees
+                if stage in deciding:
+                    early.append(agrees)
+                    questions.append(record_cluster(record))
     names = [stage.name for stage in plan.stages]
     before = accumulate((decided[name] for name in names[:-1]), initial=0)
-    return [
+    counts = [
         StageCount(name, rows - earlier, decided[name], labelled[name], agreed[name])
         for name, earlier in zip(names, before, strict=True)
     ]
-
-
-def early_agreement(records: Iterable[Mapping[str, Any]], plan: CascadePlan) -> tuple[float, float] | None:
-    """The agreement, by what the plan certifies, of the rows of a result with a human label that were decided early,
-    and its upper bound at the confidence 1 - `plan.delta`, from a bootstrap over questions. None for no rows.
-    """
-    names = {stage.name for stage in plan.deciding}
-    sizes, agreed, decided = Counter[str](), Counter[tuple[str, str]](), Counter[tuple[str, str]]()
-    for record in records:
-        if "gold" in record:
-            row = Row.read(record)
-            group = GROUPS[plan.certifies](row)
-            sizes[group] += 1
-            if row.label is not None and row.verdict.details.get("stage") in names:
-                decided[row.cluster, group] += 1
-                agreed[row.cluster, group] += row.label == row.gold
-    if not decided:
-        return None
-    weights = np.array([1 / sizes[group] for _, group in decided])
-    above, below = (weights * [counts[key] for key in decided] for counts in (agreed, decided))
-    of_key, questions = factorise([cluster for cluster, _ in decided])
-    drawn = (times[of_key] for times in draw_clusters(questions))
-    rates = [times @ above / (times @ below) for times in drawn]
-    return float(above.sum() / below.sum()), float(np.quantile(rates, 1 - plan.delta))
+    return counts, rate(early, questions)

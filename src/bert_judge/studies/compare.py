@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any
+from typing import Any, Final, Literal
 
 from bert_judge.errors import InputError
 from bert_judge.measures.arrays import Integers, Numbers, Truths, np
@@ -25,17 +25,12 @@ _FEW_QUESTIONS = 30
 _MOST_NOTES = 3
 
 
-@dataclass(frozen=True, slots=True)
-class ModelMeasure:
-    """What models are compared by: its title, and whether values are labels (1, 0), not scores."""
+Measure = Literal["accuracy", "mean score", "true accuracy"]
+"""What models are compared by: a judge's labels, its scores, or human labels."""
 
-    title: str
-    labels: bool = True
-
-
-ACCURACY = ModelMeasure("accuracy")
-MEAN_SCORE = ModelMeasure("mean score", labels=False)
-TRUE_ACCURACY = ModelMeasure("true accuracy")
+ACCURACY: Final = "accuracy"
+MEAN_SCORE: Final = "mean score"
+TRUE_ACCURACY: Final = "true accuracy"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +81,7 @@ class ModelComparison:
 
     judge: str
     signature: Signature | None
-    measure: ModelMeasure
+    measure: Measure
     models: Sequence[ComparedModel]
     pairs: Sequence[ModelPair]
     notes: Sequence[str]
@@ -168,7 +163,7 @@ class _Models:
 
     judge: str
     signature: Signature | None
-    measure: ModelMeasure
+    measure: Measure
     rows: Sequence[Row]
     values: Numbers
     clusters: Integers
@@ -178,7 +173,8 @@ class _Models:
     def by_judge(cls, table: VerdictTable, judge: JudgeColumn) -> _Models:
         """By the labels of a judge where every model has some, else by its scores."""
         places = _places(table, judge.judged)
-        measure, values = ACCURACY, np.where(judge.labels >= 0, judge.labels, np.nan)
+        measure: Measure = ACCURACY
+        values = np.where(judge.labels >= 0, judge.labels, np.nan)
         if _without(values, places):
             measure, values = MEAN_SCORE, judge.scores
         if len(places) > 1 and (without := _without(values, places)):
@@ -186,7 +182,7 @@ class _Models:
                 f"{judge.name} gave the answers of {', '.join(without)} no labels and no scores, all are undecided; "
                 "judge them by another judge."
             )
-        if measure is MEAN_SCORE and len(kinds := {run.signature.name for run in judge.runs}) > 1:
+        if measure == MEAN_SCORE and len(kinds := {run.signature.name for run in judge.runs}) > 1:
             raise InputError(
                 f"scores of {' and '.join(sorted(kinds))} can't be compared, and not all models have labels; judge all "
                 "by one judge."
@@ -250,8 +246,8 @@ def _model(models: _Models, name: str, bootstrap: BootstrapSettings) -> Compared
         name,
         len(everywhere),
         len(everywhere) - len(valued),
-        rate(values, clusters) if models.measure.labels else mean(values, clusters, bootstrap),
-        float(values.sum() / len(everywhere)) if models.measure is ACCURACY else None,
+        mean(values, clusters, bootstrap) if models.measure == MEAN_SCORE else rate(values, clusters),
+        float(values.sum() / len(everywhere)) if models.measure == ACCURACY else None,
     )
 
 
@@ -268,7 +264,7 @@ def _pair(models: _Models, first: str, second: str, bootstrap: BootstrapSettings
         return None, [*notes, f"{first} and {second} have no question with a value for both."]
     first_values, second_values = models.values[valued].T
     difference = Difference.of(first_values, second_values, models.clusters[valued[:, 0]], bootstrap)
-    undecided = models.measure is ACCURACY and len(valued) < len(matched)
+    undecided = models.measure == ACCURACY and len(valued) < len(matched)
     return ModelPair(
         first=first,
         second=second,

@@ -1,4 +1,4 @@
-"""The accuracy of a saved run without its judge's error, by human labels of some of its rows.
+"""The accuracy of a saved run without its judge's error, by human labels of some of its rows; and which to label next.
 
 correction = correct(load_run("out"), read_labels("labels.jsonl"))
 print(correction.corrected.value, correction.corrected.interval)
@@ -6,11 +6,14 @@ print(correction.corrected.value, correction.corrected.interval)
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
 from array import array
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
 
 from bert_judge.errors import InputError
 from bert_judge.measures.arrays import Integers, Numbers, np
@@ -26,27 +29,16 @@ from bert_judge.measures.corrected import (
 from bert_judge.measures.estimates import Estimate, rate
 from bert_judge.records import Row
 from bert_judge.results.runs import Run
-from bert_judge.studies.labels import Labels, check_votes
+from bert_judge.studies.pairing import Labels
 
 FEWEST_LABELS = 10
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class LabelledRows:
-    """The places of labelled rows in a run, their labels, and the probabilities with which they were drawn.
+Strategy = Literal["active", "uniform"]
+"""How rows are drawn: by the judge's uncertainty, mixed with chance; by chance alone."""
 
-    All three have the shape (labelled rows,), in the order of the run. `drawn` says in words how they were drawn.
-    `of_file` counts the labels of the file; the others are of the run itself. `unused` counts labels of the run that
-    could not be used together with those of the file, `even` rows whose labels in the file are a tie.
-    """
-
-    rows: Integers
-    golds: Integers
-    probabilities: Numbers
-    drawn: str
-    of_file: int = 0
-    unused: int = 0
-    even: int = 0
+UNIFORM_SHARE = 0.5
+"""How much of an active draw is chance alone, so that errors of a judge that is sure are found, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +76,10 @@ def correct(run: Run, labels: Labels | None = None, confidence: float = 0.95) ->
     """
     arrays, matched = _read(run, labels)
     labelled = _labelled(arrays, labels, matched)
-    scores, verdicts, clusters = map(np.asarray, (arrays.scores, arrays.labels, arrays.questions))
+    scores, verdicts, clusters = arrays.scores, arrays.labels, arrays.questions
     decided, scored = verdicts >= 0, ~np.isnan(scores)
     _check_judge(run, bool(decided.any()), bool(scored.any()))
-    _check_labels(labelled, run, labels, matched)
+    _check_labels(labelled, run)
     predictions = np.maximum(verdicts, 0)
     sample = LabelledSample.of(predictions, labelled.rows, labelled.golds, labelled.probabilities, clusters)
     undecided = int((~decided).sum())
@@ -106,60 +98,70 @@ def correct(run: Run, labels: Labels | None = None, confidence: float = 0.95) ->
     )
 
 
-def labelled_rows(run: Run, labels: Labels | None = None) -> LabelledRows:
-    """Find the rows of a run that have a label, in `labels` or in the run itself; the former count where both are.
-
-    Without probabilities each row is taken to have been drawn with the same one. Where a file's probabilities differ,
-    labels of the run that it does not hold are left out, as they were drawn otherwise. Raises InputError where labels
-    of a file match no row, or have a probability only here and there.
-    """
-    arrays, matched = _read(run, labels)
-    return _labelled(arrays, labels, matched)
-
-
-@dataclass(frozen=True, slots=True)
-class _RunArrays:
+class _RunArrays(NamedTuple):
     """What is kept of a run's rows, 26 bytes each: scores (NaN where undecided), labels and human labels (-1: none),
     and hashes that rows of the same question, and copies of the same answer, have in common.
     """
 
-    scores: array[float] = field(default_factory=lambda: array("d"))
-    labels: array[int] = field(default_factory=lambda: array("b"))
-    golds: array[int] = field(default_factory=lambda: array("b"))
-    questions: array[int] = field(default_factory=lambda: array("q"))
-    answers: array[int] = field(default_factory=lambda: array("q"))
-
-    def added(self, rows: Iterable[Row]) -> Iterator[Row]:
-        """The rows, each of which is added as it goes by."""
-        for row in rows:
-            self.scores.append(math.nan if row.score is None else row.score)
-            self.labels.append(-1 if row.label is None else row.label)
-            self.golds.append(-1 if row.gold is None else row.gold)
-            self.questions.append(hash(row.cluster))
-            self.answers.append(hash(row.key))
-            yield row
+    scores: Numbers
+    labels: Integers
+    golds: Integers
+    questions: Integers
+    answers: Integers
 
 
 def _read(run: Run, labels: Labels | None) -> tuple[_RunArrays, Mapping[int, Row]]:
     """The arrays of a run, and the row of the file of labels for each row that has one, in one pass."""
-    arrays = _RunArrays()
-    passing = arrays.added(run.rows)
-    if labels:
-        return arrays, labels.match(passing)
-    deque(passing, maxlen=0)
-    return arrays, {}
+    scores, verdicts, golds = array("d"), array("b"), array("b")
+    questions, answers = array("q"), array("q")
+
+    def passing() -> Iterator[Row]:
+        for row in run.rows:
+            scores.append(math.nan if row.score is None else row.score)
+            verdicts.append(-1 if row.label is None else row.label)
+            golds.append(-1 if row.gold is None else row.gold)
+            questions.append(hash(row.cluster))
+            answers.append(hash(row.key))
+            yield row
+
+    matched: Mapping[int, Row] = labels.match(passing()) if labels else {}
+    deque(() if labels else passing(), maxlen=0)
+    return _RunArrays(*map(np.array, (scores, verdicts, golds, questions, answers))), matched
 
 
-def _labelled(arrays: _RunArrays, labels: Labels | None, matched: Mapping[int, Row]) -> LabelledRows:
-    golds, chances = np.array(arrays.golds), np.ones(len(arrays.golds))
+@dataclass(frozen=True, slots=True, eq=False)
+class _LabelledRows:
+    """The places of labelled rows in a run, their labels, and the probabilities with which they were drawn, all of the
+    shape (labelled rows,), in the order of the run. `drawn` says in words how.
+
+    `of_file` counts the labels of the file; the others are of the run itself. `unused` counts labels of the run that
+    could not be used together with those of the file, `even` rows whose labels in the file are a tie.
+    """
+
+    rows: Integers
+    golds: Integers
+    probabilities: Numbers
+    drawn: str
+    of_file: int = 0
+    unused: int = 0
+    even: int = 0
+
+
+def _labelled(arrays: _RunArrays, labels: Labels | None, matched: Mapping[int, Row]) -> _LabelledRows:
+    """The rows that have a label, in the file or in the run itself; the former count where both are.
+
+    Without probabilities each row is taken to have been drawn with the same one. Where a file's probabilities differ,
+    labels of the run that it does not hold are left out, as they were drawn otherwise.
+    """
+    golds, chances = arrays.golds.copy(), np.ones(len(arrays.golds))
     if labels is None:
         places = np.flatnonzero(golds >= 0)
-        return LabelledRows(places, golds[places], chances[places], "of the run itself, taken as drawn uniformly")
+        return _LabelledRows(places, golds[places], chances[places], "of the run itself, taken as drawn uniformly")
     counted = {place: label for place, label in sorted(matched.items()) if label.gold is not None}
     of_file = np.fromiter(counted, int, len(counted))
     drawn_with = _probabilities(labels, counted)
     # A copy of an answer is labelled as soon as one of its copies is drawn.
-    _, answer, copies = np.unique(np.array(arrays.answers)[of_file], return_inverse=True, return_counts=True)
+    _, answer, copies = np.unique(arrays.answers[of_file], return_inverse=True, return_counts=True)
     uniform = copies[answer] if labels.by_texts else np.ones(len(of_file))
     unused, drawn = 0, "drawn uniformly" if len(drawn_with) else "without probabilities, taken as drawn uniformly"
     ratios = drawn_with / uniform if len(drawn_with) else np.ones(1)
@@ -169,9 +171,9 @@ def _labelled(arrays: _RunArrays, labels: Labels | None, matched: Mapping[int, R
         golds[:], chances[of_file] = -1, drawn_with
     else:
         chances[of_file] = uniform
-    golds[of_file] = [label.gold for label in counted.values()]
+    golds[of_file] = [label.gold or 0 for label in counted.values()]
     places, even = np.flatnonzero(golds >= 0), len(matched) - len(counted)
-    return LabelledRows(places, golds[places], chances[places], drawn, len(of_file), unused, even)
+    return _LabelledRows(places, golds[places], chances[places], drawn, len(of_file), unused, even)
 
 
 def _probabilities(labels: Labels, counted: Mapping[int, Row]) -> Numbers:
@@ -200,10 +202,8 @@ def _check_judge(run: Run, decided: bool, scored: bool) -> None:
     raise InputError(f"the judge of {run.folder} decided no row; a run with verdicts was expected.")
 
 
-def _check_labels(labelled: LabelledRows, run: Run, labels: Labels | None, matched: Mapping[int, Row]) -> None:
+def _check_labels(labelled: _LabelledRows, run: Run) -> None:
     if not len(labelled.rows):
-        if labels is not None:
-            check_votes(labels, matched)
         raise InputError(f"{run.folder} holds no labels; give a file of labels, or make one with bert-judge label.")
     if len(labelled.rows) < FEWEST_LABELS:
         raise InputError(f"{len(labelled.rows)} rows have a label; {FEWEST_LABELS} or more were expected: label more.")
@@ -215,7 +215,7 @@ def _check_labels(labelled: LabelledRows, run: Run, labels: Labels | None, match
         )
 
 
-def _notes(labelled: LabelledRows, rows: int, enough: bool, undecided: int) -> Iterator[str]:
+def _notes(labelled: _LabelledRows, rows: int, enough: bool, undecided: int) -> Iterator[str]:
     if len(labelled.rows) == rows:
         yield (
             f"all rows are labelled: the accuracy of these rows is {labelled.golds.mean():.1%}; the intervals are for "
@@ -236,3 +236,67 @@ def _notes(labelled: LabelledRows, rows: int, enough: bool, undecided: int) -> I
         )
     if labelled.even:
         yield f"{labelled.even} rows have as many labels 1 as 0 in the file, and are not counted"
+
+
+# ----------------------------------------------------------------------------------------------- which rows to label
+
+
+def sampling_probabilities(scores: Sequence[float | None], strategy: Strategy) -> list[float]:
+    """With which probability each row is the first one drawn; they add up to 1.
+
+    "active" is the square root of p (1 - p), p being the score (0.5 if undecided), which is optimal where scores are
+    calibrated (Zrnic and Candès, 2024), mixed half and half with "uniform", so that no row weighs over twice as much as
+    under "uniform". Raises InputError where no score is between 0 and 1.
+    """
+    uniform = 1 / len(scores)
+    if strategy == "uniform":
+        return [uniform] * len(scores)
+    doubts = [math.sqrt(max(p * (1 - p), 0.0)) for p in (0.5 if score is None else score for score in scores)]
+    if not any(doubts):
+        raise InputError("the judge's scores show no uncertainty, as all are 0 or 1; use the strategy uniform.")
+    total = math.fsum(doubts)
+    return [UNIFORM_SHARE * uniform + (1 - UNIFORM_SHARE) * doubt / total for doubt in doubts]
+
+
+def default_strategy(run: Run) -> Strategy:
+    """ "active" where the judge's scores are probabilities that are not all 0 or 1, else "uniform"."""
+    scores = [row.score for row in run.rows if row.score is not None]
+    return "active" if run.scale == "probability" and any(0 < score < 1 for score in scores) else "uniform"
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """One answer in the order of drawing: its row, and the probability that it is the first one drawn.
+
+    Copies of an answer are drawn together, with the sum of their probabilities. `row` is the first copy, with the label
+    that the run has for any of them.
+    """
+
+    row: Row
+    probability: float
+
+
+def draw_order(run: Run, strategy: Strategy, seed: int = 0) -> list[Draw]:
+    """All answers of a run in the order in which they are drawn; each run, strategy and seed has one order.
+
+    Rows are drawn one after the other, without replacement, each with its probability among those left, so labelling
+    may stop at any time (see `measures.corrected`). The order is fixed by the texts and the seed, not by the order of
+    the rows (permanent random numbers; Ohlsson, 1995). Raises InputError for a run without texts, and as
+    `sampling_probabilities` does.
+    """
+    rows = list(run.rows)
+    if any(row.candidate is None for row in rows):
+        raise InputError(
+            f"{run.folder} was made without texts, and nobody can label unseen answers; judge again with texts."
+        )
+    copies: dict[tuple[str, ...], list[tuple[Row, float]]] = {}
+    for row, probability in zip(rows, sampling_probabilities([row.score for row in rows], strategy), strict=True):
+        copies.setdefault(row.key, []).append((row, probability))
+    timed = []
+    for key, group in copies.items():
+        digest = hashlib.sha256(json.dumps([seed, *key]).encode()).digest()
+        exponential = -math.log((int.from_bytes(digest[:8], "big") + 0.5) / 2**64)
+        probability = math.fsum(probability for _, probability in group)
+        first = next((row for row, _ in group if row.gold is not None), group[0][0])
+        timed.append((exponential / probability, Draw(first, probability)))
+    return [draw for _, draw in sorted(timed, key=lambda pair: pair[0])]

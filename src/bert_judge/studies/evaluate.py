@@ -1,15 +1,12 @@
-"""Judges against human labels: how often they agree, where they do not, and from which score on to trust them.
-
-evaluation = evaluate(labelled_part(collect([load_run("out")])))
-evaluation.judges[0].agreement.accuracy
-"""
+"""Judges against human labels: how often they agree, where they do not, and from which score on to trust them."""
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 from bert_judge.errors import InputError
 from bert_judge.measures.agreement import Agreement, agreements
@@ -31,18 +28,24 @@ from bert_judge.measures.scores import (
 )
 from bert_judge.metrics import containment
 from bert_judge.records import Row, Scale, Signature
-from bert_judge.studies.slices import Slice, is_small, slices
-from bert_judge.studies.table import JudgeColumn, VerdictTable
-from bert_judge.studies.teacher import Teacher, TeacherErrors, teacher_errors
-from bert_judge.wording import interval, percent, points
+from bert_judge.studies.table import JudgeColumn, VerdictTable, check_columns
 
 OWN_LABELS = "its own"
-MAJORITY, CONTAINMENT = "majority class", "containment"
 _MEANING: Mapping[Scale, str] = {
     "probability": "undecided",
     "score": "on a scale of their own",
     "decision": "decisions, 1 or 0",
 }
+
+SMALL_ROWS, SMALL_CLASS = 50, 10
+"""A slice with fewer rows than this, or with fewer correct or incorrect ones, is small: its figures say little."""
+
+MOST_LEVELS = 20
+"""The most slices of one kind; rows of the others, which are the smallest, are taken together."""
+
+_NOTHING = "(none)"
+_MOST = (0, 20, 80, 300, 1000)
+_LENGTHS = ("empty", "1–20 characters", "21–80", "81–300", "301–1,000", "over 1,000", _NOTHING)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,8 +100,8 @@ class JudgeEvaluation:
 
 @dataclass(frozen=True, slots=True)
 class WithoutJudge:
-    """A baseline that needs no judge: always the more frequent label (`MAJORITY`), or correct where the candidate
-    contains a reference (`CONTAINMENT`).
+    """A baseline that needs no judge: "majority class", always the more frequent label, or "containment", correct where
+    the candidate contains a reference.
     """
 
     name: str
@@ -141,7 +144,6 @@ class Evaluation:
     baselines: Sequence[WithoutJudge]
     comparisons: Sequence[AgainstFirst]
     slices: Sequence[SliceEvaluation]
-    teacher: Sequence[TeacherErrors]
     notes: Sequence[str]
 
 
@@ -181,9 +183,7 @@ def labelled_part(table: VerdictTable) -> VerdictTable:
     return replace(table.part(common), notes=notes)
 
 
-def evaluate(
-    table: VerdictTable, settings: EvaluationSettings | None = None, teacher: Teacher | None = None
-) -> Evaluation:
+def evaluate(table: VerdictTable, settings: EvaluationSettings | None = None) -> Evaluation:
     """Compare judges with the human labels of a table, which is that of `labelled_part`, and with two baselines.
 
     There is no containment where the texts are missing, or one of the judges has its name. Raises InputError where a
@@ -196,7 +196,6 @@ def evaluate(
     # Judges and baselines together: the bootstrap draws once for all of them.
     measured = agreements(table.golds, [*table.judges, *baselines], table.clusters, settings)
     of_judges, of_baselines = measured[: len(labelled)], measured[len(labelled) :]
-    parts = list(slices(table.rows, settings.by))
     return Evaluation(
         rows=len(table.rows),
         questions=len(set(table.clusters)),
@@ -209,9 +208,8 @@ def evaluate(
             WithoutJudge(baseline.name, agreement) for baseline, agreement in zip(baselines, of_baselines, strict=True)
         ],
         comparisons=_comparisons(table, settings),
-        slices=[_slice(part, table, settings) for part in parts],
-        teacher=teacher_errors(teacher, table, parts) if teacher else (),
-        notes=[*table.notes, *_notes(labelled), *_against_majority(table, baselines[0], settings)],
+        slices=[_slice(part, table, settings) for part in slices(table.rows, settings.by)],
+        notes=[*table.notes, *_notes(labelled)],
     )
 
 
@@ -305,34 +303,14 @@ def _worst(judge: JudgeColumn, wrong: Truths, table: VerdictTable, confidence: N
 
 
 def _baselines(table: VerdictTable) -> list[JudgeColumn]:
-    """The labels of the baselines, as those of judges without scores; the majority class is the first."""
-    labels = {MAJORITY: np.full(len(table.rows), int(table.golds.mean() >= 0.5))}
+    """The labels of the baselines, as those of judges without scores."""
+    labels = {"majority class": np.full(len(table.rows), int(table.golds.mean() >= 0.5))}
     texts = all(row.candidate is not None and row.references for row in table.rows)
-    if texts and all(judge.name != CONTAINMENT for judge in table.judges):
+    if texts and all(judge.name != "containment" for judge in table.judges):
         contained = [any(containment(row.candidate or "", text) for text in row.references) for row in table.rows]
-        labels[CONTAINMENT] = np.asarray(contained, np.int64)
+        labels["containment"] = np.asarray(contained, np.int64)
     runs, verdicts, scores = table.judges[0].runs, [None] * len(table.rows), np.full(len(table.rows), np.nan)
     return [JudgeColumn(name, runs, verdicts, scores, values) for name, values in labels.items()]
-
-
-def _against_majority(table: VerdictTable, majority: JudgeColumn, settings: EvaluationSettings) -> Iterator[str]:
-    """A sentence for each judge that is not better than the majority class, or not beyond chance."""
-    always = "correct" if majority.labels[0] else "incorrect"
-    for judge in table.judges:
-        by_majority, by_judge = (column.labels == table.golds for column in (majority, judge))
-        difference = Difference.of(by_majority, by_judge, table.clusters, settings)
-        rates = (
-            f"it is right on {percent(difference.second_mean)} of the rows, always saying {always} on "
-            f"{percent(difference.first_mean)}"
-        )
-        low = difference.estimate.low
-        if difference.value <= 0:
-            yield f"{judge.name} is not better than the majority class: {rates}."
-        elif low is not None and low <= 0:
-            yield (
-                f"{judge.name} may be no better than the majority class: {rates}; the difference is "
-                f"{interval(difference.estimate, points)} points."
-            )
 
 
 def _comparisons(table: VerdictTable, settings: EvaluationSettings) -> list[AgainstFirst]:
@@ -367,3 +345,60 @@ def _notes(labelled: Sequence[tuple[JudgeColumn, str]]) -> Iterator[str]:
             yield f"{judge.name}: labelled correct are {labels}."
         if undecided := int((judge.labels < 0).sum()):
             yield f"{judge.name}: {undecided} of {len(judge.labels)} rows are undecided; measures leave them out."
+
+
+# -------------------------------------------------------------------------------------------------------------- slices
+
+
+class Slice(NamedTuple):
+    """Rows of one kind: `kind` is a property (length, source …), `level` its value, `rows` their places."""
+
+    kind: str
+    level: str
+    rows: Sequence[int]
+
+
+def slices(rows: Sequence[Row], by: Sequence[str] = ()) -> Iterator[Slice]:
+    """The slices of rows, kind by kind; a kind of which all rows are the same is left out.
+
+    `by` names further columns of the input. Raises InputError as `check_columns` does.
+    """
+    check_columns(rows, by)
+    for kind, level_of in {**_KINDS, **{name: _column(name) for name in by}}.items():
+        levels: dict[str, list[int]] = {}
+        for place, row in enumerate(rows):
+            levels.setdefault(level_of(row), []).append(place)
+        ranked = sorted(levels.items(), key=lambda item: (-len(item[1]), item[0]))
+        if kind == "length":
+            ranked.sort(key=lambda item: _LENGTHS.index(item[0]))
+        if len(levels) > 1:
+            yield from (Slice(kind, level, places) for level, places in ranked[:MOST_LEVELS])
+        if rest := ranked[MOST_LEVELS:]:
+            yield Slice(kind, f"(others, {len(rest)})", sorted(place for _, places in rest for place in places))
+
+
+def is_small(golds: Sequence[int]) -> bool:
+    """Whether rows with these gold labels are too few to say much."""
+    right = sum(golds)
+    return len(golds) < SMALL_ROWS or min(right, len(golds) - right) < SMALL_CLASS
+
+
+def _length(row: Row) -> str:
+    """How long the candidate is, in characters."""
+    return _NOTHING if row.candidate is None else _LENGTHS[bisect_left(_MOST, len(row.candidate.strip()))]
+
+
+def _column(*names: str) -> Callable[[Row], str]:
+    """The first of some columns that a row has."""
+    return lambda row: next((str(row.meta[name]) for name in names if row.meta.get(name) is not None), _NOTHING)
+
+
+_KINDS: Mapping[str, Callable[[Row], str]] = {
+    "source": _column("source", "dataset", "input"),
+    "task": _column("task"),
+    "length": _length,
+    "language": _column("language"),
+    "label by": _column("label_by", "label_source", "annotator"),
+    "candidate model": _column("candidate_model", "model"),
+}
+"""The kinds of slices that are always looked at, and which level of each a row has."""

@@ -130,10 +130,10 @@ def _regression(run: Run, baseline: Run, max_drop: float) -> Check:
     (pair,) = comparison.pairs
     difference = pair.difference
     highest = difference.value if difference.estimate.high is None else difference.estimate.high
-    labels = comparison.measure is ACCURACY
+    labels = comparison.measure == ACCURACY
     shown = interval(difference.estimate, points if labels else number)
     unit = " points" if labels else ""
-    change = f"{comparison.measure.title} {shown}{unit} against {baseline.folder} on {difference.rows:,} shared rows"
+    change = f"{comparison.measure} {shown}{unit} against {baseline.folder} on {difference.rows:,} shared rows"
     most = f" over {max_drop * 100 if labels else max_drop:g}{unit}" if max_drop else ""
     asked = f"asked for no drop{most} beyond chance"
     return Check(highest < -max_drop, "; ".join([change, asked, *(note.rstrip(".") for note in table.notes)]))

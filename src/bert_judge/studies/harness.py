@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import chain, zip_longest
 from math import comb
 from typing import NamedTuple
@@ -70,19 +70,9 @@ class ToolDisagreement(NamedTuple):
     row: Row
 
 
-@dataclass(slots=True)
-class _Series:
-    """The rows of a metric so far: the tool's scores and the judge's labels, and the question of each."""
-
-    scores: list[float] = field(default_factory=list)
-    labels: list[int] = field(default_factory=list)
-    questions: list[str] = field(default_factory=list)
-    undecided: int = 0
-
-
 def beside_harness(rows: Iterable[Row]) -> HarnessComparison:
     """Compare a tool's scores with a judge's labels, by model, task and metric."""
-    by_metric: dict[ToolMetric, _Series] = {}
+    by_metric: dict[ToolMetric, list[tuple[float, int | None, str]]] = {}
     unscaled: dict[str, None] = {}
     repeats = 0
     for row in rows:
@@ -91,20 +81,17 @@ def beside_harness(rows: Iterable[Row]) -> HarnessComparison:
             repeats += bool(scores)
             continue
         for metric, score in scores.items():
+            by_metric.setdefault(metric, []).append((score, row.label, row.cluster))
             if not 0 <= score <= 1:
                 unscaled[metric.name] = None
-            series = by_metric.setdefault(metric, _Series())
-            series.undecided += row.label is None
-            if row.label is not None:
-                series.scores.append(score)
-                series.labels.append(row.label)
-                series.questions.append(row.cluster)
     files = Counter(metric._replace(file="") for metric in by_metric)
-    lines = [
-        _line(metric if files[metric._replace(file="")] > 1 else metric._replace(file=""), series)
-        for metric, series in by_metric.items()
-        if metric.name not in unscaled and series.scores
-    ]
+    lines = []
+    for metric, verdicts in by_metric.items():
+        labelled = [(score, label, question) for score, label, question in verdicts if label is not None]
+        if labelled and metric.name not in unscaled:
+            whole = metric._replace(file="")
+            undecided = len(verdicts) - len(labelled)
+            lines.append(_line(metric if files[whole] > 1 else whole, labelled, undecided))
     return HarnessComparison(lines, list(unscaled), repeats)
 
 
@@ -137,27 +124,29 @@ def first_disagreements(rows: Iterable[Row], most: int) -> tuple[list[list[ToolD
 
 def harness_scores(row: Row) -> dict[str, float]:
     """The tool's own scores of a row by metric; empty for rows of no saved run."""
-    return {metric.name: score for metric, score in _scores(row).items()}
+    return {name.removeprefix(HARNESS): float(value) for name, value in row.meta.items() if name.startswith(HARNESS)}
+
+
+def _place(row: Row) -> tuple[str, str, str]:
+    """The model, the task and the file of a row."""
+    model, task, file = (str(row.meta.get(name, "")) for name in ("model", "task", "file"))
+    return model, task, file
 
 
 def _scores(row: Row) -> dict[ToolMetric, float]:
-    model, task, file = (str(row.meta.get(name, "")) for name in ("model", "task", "file"))
-    return {
-        ToolMetric(model, task, name.removeprefix(HARNESS), file): float(value)
-        for name, value in row.meta.items()
-        if name.startswith(HARNESS)
-    }
+    model, task, file = _place(row)
+    return {ToolMetric(model, task, name, file): score for name, score in harness_scores(row).items()}
 
 
-def _line(metric: ToolMetric, series: _Series) -> HarnessLine:
-    pairs = list(zip(series.scores, series.labels, strict=True))
+def _line(metric: ToolMetric, labelled: Sequence[tuple[float, int, str]], undecided: int) -> HarnessLine:
+    scores, labels, questions = zip(*labelled, strict=True)
     return HarnessLine(
         metric,
-        Difference.of(series.scores, series.labels, series.questions),
-        only_judge=sum(score == 0 and label == 1 for score, label in pairs),
-        only_tool=sum(score == 1 and label == 0 for score, label in pairs),
-        partial=sum(0 < score < 1 for score, _ in pairs),
-        undecided=series.undecided,
+        Difference.of(scores, labels, questions),
+        only_judge=sum(score == 0 and label == 1 for score, label, _ in labelled),
+        only_tool=sum(score == 1 and label == 0 for score, label, _ in labelled),
+        partial=sum(0 < score < 1 for score in scores),
+        undecided=undecided,
     )
 
 
@@ -190,8 +179,7 @@ def several_answers(rows: Iterable[Row]) -> list[SeveralLine]:
     counts: dict[tuple[str, str, str], dict[str, tuple[int, int]]] = {}
     for row in rows:
         if any(name in row.meta for name in _REPEATED):
-            model, task, file = (str(row.meta.get(name, "")) for name in ("model", "task", "file"))
-            questions = counts.setdefault((model, task, file), {})
+            questions = counts.setdefault(_place(row), {})
             answers, correct = questions.get(row.cluster, (0, 0))
             questions[row.cluster] = answers + 1, correct + (row.label == 1)
     files = Counter((model, task) for model, task, _ in counts)

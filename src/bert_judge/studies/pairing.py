@@ -1,15 +1,16 @@
-"""Which rows are the same answer, and which runs are on the same answers."""
+"""Which rows are the same answer, which runs are on the same answers, and which rows human labels belong to."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path, PurePath
 from typing import TypeVar
 
 from bert_judge.errors import InputError
+from bert_judge.inputs import ColumnMap, open_source
 from bert_judge.judges.naming import distinct
 from bert_judge.records import Row, Signature
 from bert_judge.results.runs import Run
@@ -28,6 +29,9 @@ _Key = Hashable
 _Name = tuple[_Key, int]  # what rows of the same answer have in common, and how often it was in its run before
 
 
+# ---------------------------------------------------------------------------------------------------------------- runs
+
+
 def answer_sets(runs: Sequence[Run]) -> list[int]:
     """The number of the set of answers (one model's, say) that each run is on.
 
@@ -37,23 +41,19 @@ def answer_sets(runs: Sequence[Run]) -> list[int]:
     if len({run.answers for run in runs}) == 1:
         return [0] * len(runs)
     same = _same_answers(runs)
-    # Runs join the sets one by one. A pair that is not in `same` shares nothing: it speaks neither for nor against
-    # being one set, as two halves of a file, each judged by itself, have no question in common.
-    sets: list[int] = []
-    for place in range(len(runs)):
-        evidence: dict[int, list[bool | None]] = {}
-        for earlier, number in enumerate(sets):
-            evidence.setdefault(number, []).append(same.get((earlier, place)))
-        fitting = [number for number, votes in evidence.items() if True in votes and False not in votes]
-        sets.append(fitting[0] if fitting else max(sets, default=-1) + 1)
-        # A run that fits several sets, such as the whole file after its halves, makes them one, unless two of their
-        # runs are on different answers to the same questions.
-        for other in fitting[1:]:
-            between = [pair for pair in combinations(range(place), 2) if {sets[i] for i in pair} == {fitting[0], other}]
-            if all(same.get(pair, True) for pair in between):
-                sets = [fitting[0] if number == other else number for number in sets]
-    renumbered = {number: place for place, number in enumerate(dict.fromkeys(sets))}  # without gaps
-    return [renumbered[number] for number in sets]
+    # Runs join the sets one by one, the largest first: a whole file before its halves. A pair that is not in `same`
+    # shares nothing: it speaks neither for nor against being one set.
+    sets: list[set[int]] = []
+    for place in sorted(range(len(runs)), key=lambda place: -len(runs[place].rows)):
+        for members in sets:
+            votes = {same.get((min(place, other), max(place, other))) for other in members}
+            if True in votes and False not in votes:
+                members.add(place)
+                break
+        else:
+            sets.append({place})
+    sets.sort(key=min)
+    return [next(number for number, members in enumerate(sets) if place in members) for place in range(len(runs))]
 
 
 def _same_answers(runs: Sequence[Run]) -> dict[tuple[int, int], bool]:
@@ -62,22 +62,112 @@ def _same_answers(runs: Sequence[Run]) -> dict[tuple[int, int], bool]:
     answers = [set(keys) for keys in row_names(runs)]
     whose = _whose(runs)
     questions = [Counter((question_of(row), *whose(row)) for row in run.rows) for run in runs]
-    # Of many runs most share neither input nor question. To compare only those that do, the runs of each input and of
-    # each question are looked up; many questions have the same runs, so each combination is taken once.
-    holders: dict[_Key, list[int]] = {}
-    for place, run in enumerate(runs):
-        for key in (run.answers, *questions[place]):
-            holders.setdefault(key, []).append(place)
     same: dict[tuple[int, int], bool] = {}
-    for i, j in {pair for places in set(map(tuple, holders.values())) for pair in combinations(places, 2)}:
+    for i, j in combinations(range(len(runs)), 2):
         if runs[i].answers == runs[j].answers:
             same[i, j] = True
-            continue
-        shared = questions[i].keys() & questions[j].keys()
-        rows = min(sum(questions[place][question] for question in shared) for place in (i, j))
-        least = 1.0 if runs[i].signature == runs[j].signature else SAME_ANSWERS
-        same[i, j] = len(answers[i] & answers[j]) >= least * rows
+        elif shared := questions[i].keys() & questions[j].keys():
+            rows = min(sum(questions[place][question] for question in shared) for place in (i, j))
+            least = 1.0 if runs[i].signature == runs[j].signature else SAME_ANSWERS
+            same[i, j] = len(answers[i] & answers[j]) >= least * rows
     return same
+
+
+def described(runs: Sequence[Run]) -> list[Run]:
+    """The runs with what their records say of all their rows: task and model of candidates, else the input's name."""
+    paths: dict[tuple[str, str], str] = {}
+    for run in runs:
+        paths.setdefault(run.answers, str(run.input.get("path", run.name)))
+    names = dict(zip(paths, distinct([file_stem(path) for path in paths.values()]), strict=True))
+    result = []
+    for run in runs:
+        if run.input.get("format") == "candidates":
+            *_, task, model, _ = ("", "", "", *PurePath(str(run.input.get("path", run.name))).parts)
+            more = {"task": task, "model": model}
+        else:
+            more = {"input": names[run.answers]} if len(paths) > 1 else {}
+        rows = [replace(row, meta={**more, **row.meta}) for row in run.rows]
+        result.append(replace(run, rows=rows) if more else run)
+    return result
+
+
+def run_names(runs: Sequence[Run]) -> list[str]:
+    """A short name for each run: its path without the folders that all paths begin or end with."""
+    parts = [run.folder.resolve().parts for run in runs]
+    if len(set(parts)) < len(parts):
+        raise InputError("a run was given twice; give each run once.")
+    if len(runs) == 1:
+        return [runs[0].name]
+    least = min(map(len, parts))
+    start = next(i for i in range(least + 1) if i == least or len({path[i] for path in parts}) > 1)
+    end = next(i for i in range(least - start + 1) if i == least - start or len({path[-1 - i] for path in parts}) > 1)
+    return [str(PurePath(*path[start : len(path) - end])) for path in parts]
+
+
+def judge_kinds(signatures: Sequence[Signature]) -> list[str]:
+    """What each judge is; of those that would be called the same, with up to three settings in which they differ."""
+    kinds = []
+    for signature in signatures:
+        settings = [other.settings for other in signatures if other.short == signature.short]
+        names = dict.fromkeys(name for values in settings for name in values)
+        differing = [name for name in names if len({values.get(name) for values in settings}) > 1]
+        shown = [f"{name} {signature.settings.get(name, 'unset')}" for name in differing[:_MOST_SETTINGS]]
+        kinds.append(", ".join([signature.short, *shown]))
+    return kinds
+
+
+def file_stem(path: str) -> str:
+    """A file's name without its endings: `nq` of `data/nq.jsonl.gz`."""
+    name = Path(path).name or Path(path).resolve().name  # "." has no name of its own
+    return name.partition(".")[0] or name
+
+
+# ---------------------------------------------------------------------------------------------------------------- rows
+
+
+def numbered(keys: Iterable[_T]) -> Iterator[tuple[_T, int]]:
+    """Each key with how often it occurred before, so that repeated ones are matched in their order."""
+    seen: Counter[_T] = Counter()
+    for key in keys:
+        yield key, seen[key]
+        seen[key] += 1
+
+
+def question_of(row: Row) -> _Key:
+    """What answers to the same question have in common: its text and references, or the id where there is no text.
+
+    White space does not count: programs that write files strip it, or end lines in another way.
+    """
+    if row.candidate is None or row.question is None:
+        return ("id", row.id, *row.references)
+    return tuple(" ".join(text.split()) for text in (row.question, *row.references))
+
+
+def row_names(runs: Sequence[Run]) -> list[list[_Name]]:
+    """What makes an answer of each run the same as another's: the texts, and whose it is.
+
+    A row without texts has those of a run on the same input with the same id.
+    """
+    whose = _whose(runs)
+    # The key of a row with texts by its input and id: a row without texts takes that of its other self.
+    texts: dict[_Key, _Key] = {}
+    if any(row.candidate is None for run in runs for row in run.rows):
+        for run in runs:
+            texts |= {(*run.answers, row.id): (row.key, *whose(row)) for row in run.rows if row.candidate is not None}
+
+    def key(run: Run, row: Row) -> _Key:
+        if row.candidate is not None:
+            return (row.key, *whose(row))
+        by_id = (*run.answers, row.id)
+        return texts.get(by_id, by_id)
+
+    return [list(numbered(key(run, row) for row in run.rows)) for run in runs]
+
+
+def _whose(runs: Sequence[Run]) -> Callable[[Row], tuple[str, ...]]:
+    """Whose an answer is: the columns of `_WHOSE` that every run has."""
+    columns = [name for name in _WHOSE if all(any(name in row.meta for row in run.rows) for run in runs)]
+    return lambda row: tuple(str(row.meta.get(name)) for name in columns)
 
 
 def check_matched(
@@ -106,96 +196,95 @@ def check_matched(
     return f"only {len(matched):,} {how} match." if few else None
 
 
-def numbered(keys: Iterable[_T]) -> Iterator[tuple[_T, int]]:
-    """Each key with how often it occurred before, so that repeated ones are matched in their order."""
-    seen: Counter[_T] = Counter()
-    for key in keys:
-        yield key, seen[key]
-        seen[key] += 1
+# -------------------------------------------------------------------------------------------------------- human labels
 
 
-def question_of(row: Row) -> _Key:
-    """What answers to the same question have in common: its text and references, or the id where there is no text.
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """Human labels of answers by their texts and by their ids, with the other columns of their rows."""
 
-    White space does not count: programs that write files strip it, or end lines in another way.
+    by_texts: Mapping[_Key, Row]
+    by_id: Mapping[_Key, Row]
+    where: str
+
+    def match(self, rows: Iterable[Row]) -> dict[int, Row]:
+        """The row of labels for each row that has one, by its place: found by the texts; where none is, by the ids.
+
+        An id counts as long as the texts that both have are not another candidate's. Raises InputError where no row has
+        a label, and where all that have one got as many votes for 1 as for 0.
+        """
+        by_texts: dict[int, Row] = {}
+        by_id: dict[int, Row] = {}
+        count = 0
+        for place, row in enumerate(rows):
+            count += 1
+            if label := self.by_texts.get(row.key):
+                by_texts[place] = label
+            elif not by_texts and (label := self.by_id.get(str(row.id))) and _alike(label.candidate, row.candidate):
+                by_id[place] = label
+        if not (by_texts or by_id):
+            raise InputError(
+                f"the labels of {self.where} belong to none of the {count} judged rows; rows of the same texts, or "
+                "of the same ids, were expected."
+            )
+        matched = by_texts or by_id
+        if all(label.gold is None for label in matched.values()):
+            raise InputError(
+                f"{self.where} has as many labels 1 as 0 for each of the {len(matched)} rows that it labels, so none "
+                "counts; more of one kind than of the other were expected for a row."
+            )
+        return matched
+
+
+def read_labels(path: str | Path, columns: ColumnMap | None = None) -> Labels:
+    """Human labels from a file: one with texts as `score` reads it, or one with ids and labels alone.
+
+    An answer with several labels gets the most frequent one, none in a tie. Raises InputError where the file can't be
+    read, or holds no label.
     """
-    if row.candidate is None or row.question is None:
-        return ("id", row.id, *row.references)
-    return tuple(" ".join(text.split()) for text in (row.question, *row.references))
+    rows: list[Row] = []
+    if not (Path(path).is_file() and not Path(path).stat().st_size):  # by bert-judge label, which was ended at once
+        source = open_source(path, columns=columns, numbers_as_text=True, required=())
+        if not {"candidate", "id"} & set(source.columns):
+            raise InputError(f"{path} has neither texts nor ids by which its labels could be matched; add them.")
+        rows = [Row.of(sample) for sample in source if sample.gold is not None]
+        if "candidate" not in source.columns:
+            rows = [replace(row, question=None, references=(), candidate=None) for row in rows]
+    if not rows:
+        raise InputError(
+            f"{path} holds no labels yet; label some answers with bert-judge label, or map a column that has 0 or "
+            "1 (label=COLUMN)."
+        )
+    with_texts = [row for row in rows if row.candidate is not None]
+    return Labels(_majority(with_texts, lambda row: row.key), _majority(rows, lambda row: str(row.id)), str(path))
 
 
-def row_names(runs: Sequence[Run]) -> list[list[_Name]]:
-    """What makes an answer of each run the same as another's: the texts, and whose it is.
+def relabelled(rows: Iterable[Row], labels: Labels, columns: bool = False) -> Iterator[Row]:
+    """All rows with these labels and no others; with `columns` also with the other columns of the labels' rows.
 
-    A row without texts has those of a run on the same input with the same id.
+    The rows are gone through twice. Raises InputError as `Labels.match` does.
     """
-    whose = _whose(runs)
-
-    def key(row: Row) -> _Key:
-        return (row.key, *whose(row))
-
-    with_ids = [[(row, (*run.answers, row.id)) for row in run.rows] for run in runs]
-    # The key of a row with texts by its input and id: a row without texts takes that of its other self.
-    texts: dict[_Key, _Key] = {}
-    if any(row.candidate is None for run in runs for row in run.rows):
-        texts = {by_id: key(row) for rows in with_ids for row, by_id in rows if row.candidate is not None}
-    return [
-        list(numbered(key(row) if row.candidate is not None else texts.get(by_id, by_id) for row, by_id in rows))
-        for rows in with_ids
-    ]
+    matched = labels.match(rows)
+    return (_relabelled(row, matched.get(place), columns) for place, row in enumerate(rows))
 
 
-def described(runs: Sequence[Run]) -> list[Run]:
-    """The runs with what their records say of all their rows: task and model of candidates, else the input's name."""
-    paths = [str(run.input.get("path", run.name)) for run in runs]
-    inputs = dict.fromkeys(run.answers for run in runs)
-    firsts = [paths[[run.answers for run in runs].index(answers)] for answers in inputs]
-    names = dict(zip(inputs, distinct([file_stem(path) for path in firsts]), strict=True))
-    result = []
-    for run, path in zip(runs, paths, strict=True):
-        if run.input.get("format") == "candidates":
-            *_, task, model, _ = ("", "", "", *PurePath(path).parts)
-            more = {"task": task, "model": model}
-        else:
-            more = {"input": names[run.answers]} if len(inputs) > 1 else {}
-        rows = [replace(row, meta={**more, **row.meta}) for row in run.rows]
-        result.append(replace(run, rows=rows) if more else run)
-    return result
+def _relabelled(row: Row, label: Row | None, columns: bool) -> Row:
+    if label is None:
+        return replace(row, gold=None)
+    return replace(row, gold=label.gold, meta={**row.meta, **label.meta} if columns else row.meta)
 
 
-def run_names(runs: Sequence[Run]) -> list[str]:
-    """A short name for each run: its path without the folders that all paths begin or end with."""
-    parts = [run.folder.resolve().parts for run in runs]
-    if len(set(parts)) < len(parts):
-        raise InputError("a run was given twice; give each run once.")
-    if len(runs) == 1:
-        return [runs[0].name]
-    least = min(map(len, parts))
-    start = next(i for i in range(least + 1) if i == least or len({path[i] for path in parts}) > 1)
-    end = next(i for i in range(least - start + 1) if i == least - start or len({path[-1 - i] for path in parts}) > 1)
-    return [str(PurePath(*path[start : len(path) - end])) for path in parts]
+def _alike(one: str | None, other: str | None) -> bool:
+    return one is None or other is None or one == other
 
 
-def judge_kinds(signatures: Sequence[Signature]) -> list[str]:
-    """What each judge is; of those that would be called the same, with up to three settings in which they differ."""
-    return [_kind(one, [other for other in signatures if other.short == one.short]) for one in signatures]
-
-
-def _kind(signature: Signature, namesakes: Sequence[Signature]) -> str:
-    settings = [namesake.settings for namesake in namesakes]
-    names = dict.fromkeys(name for values in settings for name in values)
-    differing = [name for name in names if len({values.get(name) for values in settings}) > 1]
-    shown = [f"{name} {signature.settings.get(name, 'unset')}" for name in differing[:_MOST_SETTINGS]]
-    return ", ".join([signature.short, *shown])
-
-
-def file_stem(path: str) -> str:
-    """A file's name without its endings: `nq` of `data/nq.jsonl.gz`."""
-    name = Path(path).name or Path(path).resolve().name  # "." has no name of its own
-    return name.partition(".")[0] or name
-
-
-def _whose(runs: Sequence[Run]) -> Callable[[Row], tuple[str, ...]]:
-    """Whose an answer is: the columns of `_WHOSE` that every run has."""
-    columns = [name for name in _WHOSE if all(any(name in row.meta for row in run.rows) for run in runs)]
-    return lambda row: tuple(str(row.meta.get(name)) for name in columns)
+def _majority(rows: Iterable[Row], key_of: Callable[[Row], _Key]) -> dict[_Key, Row]:
+    """One row for each key, with the label that most of its rows have; None in a tie."""
+    groups: dict[_Key, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(key_of(row), []).append(row)
+    majority = {}
+    for key, group in groups.items():
+        votes = sum(1 if row.gold else -1 for row in group)
+        majority[key] = replace(group[0], gold=int(votes > 0) if votes else None)
+    return majority

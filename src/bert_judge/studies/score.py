@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from heapq import nsmallest
@@ -22,13 +22,7 @@ from bert_judge.inputs import RawRow, Source
 from bert_judge.judges.base import Costs, Judge
 from bert_judge.judges.occlusion import explain
 from bert_judge.records import Row, Sample, Verdict
-from bert_judge.results import (
-    Identity,
-    ResultFolder,
-    circumstances,
-    read_explanations,
-    write_explanations,
-)
+from bert_judge.results import Identity, ResultFolder, circumstances, read_explanations, write_explanations
 from bert_judge.wording import public_command
 
 _COSTS_SECONDS = 0.5  # what a killed process has paid in this time may be missing from the costs
@@ -89,9 +83,9 @@ def score_source(
     """
     start = time.time()
     with folder.writing():
-        rows_before, costs = folder.rows_done, _CostsOfResult(judge, folder)
+        rows_before, costs = folder.rows_done, _spending(judge, folder)
         try:
-            yield from costs.kept(_judged_into(folder, source, judge, texts))
+            yield from _costs_kept(_judged_into(folder, source, judge, texts), folder, costs)
         except _UnevenVerdictsError:
             folder.discard()
             raise
@@ -99,7 +93,7 @@ def score_source(
             "scale": judge.info.scale,
             "input": dict(source.description),
             "command": public_command(command),
-            **({"costs": asdict(so_far)} if (so_far := costs.so_far) else {}),
+            **({"costs": so_far} if (so_far := costs()) else {}),
             **circumstances(start, time.time() - start, len(source) - rows_before),
         }
         folder.finish(run, [row.record for row in source.bad_rows])
@@ -121,37 +115,34 @@ def _judged_into(folder: ResultFolder, source: Rows, judge: Judge, texts: bool) 
             yield done
 
 
-class _CostsOfResult:
-    """What a result has cost: in this run, and in those before it that were stopped, or that failed on rows."""
+def _spending(judge: Judge, folder: ResultFolder) -> Callable[[], dict[str, Any] | None]:
+    """What a result has cost so far: in this run, and in those before it that were stopped, or that failed on rows.
 
-    def __init__(self, judge: Judge, folder: ResultFolder) -> None:
-        self._judge, self._folder = judge, folder
-        self._at_start, self._earlier = judge.costs, Costs()
-        with suppress(ValueError, KeyError, TypeError):  # of a file that somebody else changed
-            self._earlier = Costs.of(folder.costs)
+    None where the judge costs nothing.
+    """
+    at_start, earlier = judge.costs, Costs()
+    with suppress(ValueError, KeyError, TypeError):  # of a file that somebody else changed
+        earlier = Costs.of(folder.costs)
 
-    @property
-    def so_far(self) -> Costs | None:
-        """None where the judge costs nothing."""
-        if not (self._judge.costs and self._at_start):
-            return None
-        return self._earlier.and_of(self._judge.costs.since(self._at_start))
+    def so_far() -> dict[str, Any] | None:
+        return asdict(earlier.and_of(judge.costs.since(at_start))) if judge.costs and at_start else None
 
-    def kept(self, rows: Iterator[int]) -> Iterator[int]:
-        """The rows as they are judged. Costs are written down beside them, in case the run does not come to its end."""
-        written = 0.0
-        try:
-            for done in rows:
-                if time.monotonic() - written > _COSTS_SECONDS:
-                    self._write()
-                    written = time.monotonic()
-                yield done
-        finally:
-            self._write()
+    return so_far
 
-    def _write(self) -> None:
-        if so_far := self.so_far:
-            self._folder.keep_costs(asdict(so_far))
+
+def _costs_kept(rows: Iterator[int], folder: ResultFolder, costs: Callable[[], dict[str, Any] | None]) -> Iterator[int]:
+    """The rows as they are judged. Costs are written down beside them, in case the run does not come to its end."""
+    written = 0.0
+    try:
+        for done in rows:
+            if time.monotonic() - written > _COSTS_SECONDS:
+                if so_far := costs():
+                    folder.keep_costs(so_far)
+                written = time.monotonic()
+            yield done
+    finally:
+        if so_far := costs():
+            folder.keep_costs(so_far)
 
 
 def uncertain_rows(folder: ResultFolder, threshold: float, most: int) -> list[int]:

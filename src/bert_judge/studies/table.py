@@ -7,10 +7,9 @@ table = collect([load_run("out-starter"), load_run("out-regex")])
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain, permutations
 from os.path import commonprefix
 from typing import Literal
 
@@ -19,12 +18,27 @@ from bert_judge.judges.naming import distinct
 from bert_judge.measures.arrays import Integers, Numbers, Truths, factorise, np
 from bert_judge.records import Row, Scale, Signature
 from bert_judge.results.runs import Run
-from bert_judge.studies.labels import Labels, relabelled
-from bert_judge.studies.pairing import answer_sets, described, judge_kinds, numbered, row_names, run_names
-from bert_judge.studies.slices import Facet, check_columns, facets
+from bert_judge.studies.pairing import (
+    Labels,
+    answer_sets,
+    described,
+    judge_kinds,
+    numbered,
+    relabelled,
+    row_names,
+    run_names,
+)
 
 DIFFERENT = "different judges"
 """The judge of a table in which each model has one of its own."""
+
+MOST_VALUES = 200
+"""A column of the input with more different values than this is not taken as a kind of rows."""
+
+_FIRST = (
+    *("task", "model", "candidate_model", "source", "dataset", "subset", "category", "language", "split"),
+    *("input", "file"),
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +88,15 @@ class JudgeColumn:
         return replace(self, verdicts=verdicts, scores=self.scores[places], labels=self.labels[places])
 
 
+@dataclass(frozen=True, slots=True)
+class Facet:
+    """A column of the input (task, model …): its values, and the place of each row's among them (-1: it has none)."""
+
+    name: str
+    levels: Sequence[str]
+    codes: Sequence[int]
+
+
 @dataclass(frozen=True, eq=False)
 class VerdictTable:
     """Every answer once: `rows` hold its texts, its human label and its columns, `models` name whose it is.
@@ -107,8 +130,8 @@ class VerdictTable:
 
     @cached_property
     def facets(self) -> Sequence[Facet]:
-        """The columns of the input that are kinds of rows."""
-        return facets(self.rows)
+        """The columns of the input that are kinds of rows: with more than one value, but not one a row."""
+        return _facets(self.rows)
 
     def part(self, places: Iterable[int]) -> VerdictTable:
         """The table of the answers at these places."""
@@ -127,6 +150,14 @@ class PlacedRun:
     judge: str
     model: str
     run: Run
+
+
+def check_columns(rows: Sequence[Row], by: Sequence[str]) -> None:
+    """Raise InputError for a column that no row has."""
+    for column in by:
+        if not any(column in row.meta for row in rows):
+            names = sorted({name for row in rows for name in row.meta})
+            raise InputError(f"no row has a column {column!r}; there is {', '.join(names) or 'no column'}.")
 
 
 def collect(runs: Sequence[Run], labels: Labels | None = None, names: Sequence[str] | None = None) -> VerdictTable:
@@ -168,8 +199,7 @@ def comparison_table(
         )
     sets = answer_sets(runs) if what is None else list(range(len(runs))) if what == "models" else [0] * len(runs)
     if len(set(sets)) == 1:
-        table = tabulate([PlacedRun(name, "", run) for name, run in zip(names, runs, strict=True)])
-        return replace(table, notes=[*table.notes, *([] if what else _parts(table))])
+        return tabulate([PlacedRun(name, "", run) for name, run in zip(names, runs, strict=True)])
     signatures = [run.signature for run in runs]
     if len(set(zip(sets, signatures, strict=True))) < len(runs):
         raise InputError(
@@ -201,45 +231,35 @@ def tabulate(parts: Sequence[PlacedRun], labels: Labels | None = None) -> Verdic
         folders = ", ".join(str(part.run.folder) for part in parts)
         raise InputError(f"{folders}: no row was judged; one or more was expected.")
     runs = described([part.run for part in parts])
-    names_of_rows = [
-        [(part.model, *name) for name in of_run] for part, of_run in zip(parts, row_names(runs), strict=True)
+    rows: dict[tuple[Hashable, ...], Row] = {}
+    verdicts: dict[str, dict[tuple[Hashable, ...], tuple[Run, Row]]] = {}
+    notes = [
+        f"{len(run.rows):,} of the {len(run.rows) + run.left:,} rows of {run.folder} were drawn, whole questions at "
+        "random."
+        for run in runs
+        if run.left
     ]
-    places = {name: place for place, name in enumerate(dict.fromkeys(chain.from_iterable(names_of_rows)))}
-    rows: list[Row | None] = [None] * len(places)
-    for names, run in zip(names_of_rows, runs, strict=True):
+    for part, run, names in zip(parts, runs, row_names(runs), strict=True):
+        column, before = verdicts.setdefault(part.judge, {}), Counter[str]()
         for name, row in zip(names, run.rows, strict=True):
-            first = rows[places[name]]
-            rows[places[name]] = row if first is None else _joined(first, row)
-    merged = [row for row in rows if row is not None]
-    judges, notes = [], [note for part in parts if (note := _left_out(part.run))]
-    for judge in dict.fromkeys(part.judge for part in parts):
-        verdicts: list[Row | None] = [None] * len(places)
-        holders: dict[int, Run] = {}
-        mine = [
-            (run, names) for part, run, names in zip(parts, runs, names_of_rows, strict=True) if part.judge == judge
+            key = (part.model, *name)
+            rows[key] = _joined(rows[key], row) if key in rows else row
+            holder, _ = column.setdefault(key, (run, row))
+            before[str(holder.folder)] += holder is not run
+        notes += [
+            f"{count:,} of the {len(names):,} answers of {run.folder} are those of {folder}, by the same judge: "
+            "they are counted once."
+            for folder, count in before.items()
+            if count
         ]
-        for run, names in mine:
-            before = Counter(str(holders[place].folder) for name in names if (place := places[name]) in holders)
-            notes += [
-                f"{count:,} of the {len(names):,} answers of {run.folder} are those of {folder}, by the same judge: "
-                "they are counted once."
-                for folder, count in before.items()
-            ]
-            for name, row in zip(names, run.rows, strict=True):
-                if places[name] not in holders:
-                    holders[places[name]], verdicts[places[name]] = run, row
-        judges.append(JudgeColumn.of(judge, [run for run, _ in mine], verdicts))
-    models = [model for model, *_ in places]
+    judges = []
+    for judge, column in verdicts.items():
+        of_judge = [run for part, run in zip(parts, runs, strict=True) if part.judge == judge]
+        judges.append(JudgeColumn.of(judge, of_judge, [column[key][1] if key in column else None for key in rows]))
+    merged = list(rows.values())
     labels_from = labels.where if labels else "the input" if any(row.gold is not None for row in merged) else None
+    models = [str(model) for model, *_ in rows]
     return VerdictTable(list(relabelled(merged, labels)) if labels else merged, judges, models, labels_from, notes)
-
-
-def _left_out(run: Run) -> str:
-    """A sentence for a run of which some rows were drawn."""
-    if not run.left:
-        return ""
-    total = len(run.rows) + run.left
-    return f"{len(run.rows):,} of the {total:,} rows of {run.folder} were drawn, whole questions at random."
 
 
 def _joined(first: Row, other: Row) -> Row:
@@ -276,18 +296,6 @@ def _by_column(table: VerdictTable, column: str) -> VerdictTable:
     return replace(named, models=[str(model) for model in models if model is not None], notes=notes)
 
 
-def _parts(table: VerdictTable) -> list[str]:
-    """A sentence for each run that is only a part of another one of the same judge."""
-    return [
-        f"all {part.judged.sum():,} answers of {part.name} are in {whole.name}, too, by the same judge: they are taken "
-        "as the same answers, not as another model's (what='models' does that)."
-        for part, whole in permutations(table.judges, 2)
-        if part.signature == whole.signature
-        and (whole.judged >= part.judged).all()
-        and (whole.judged > part.judged).any()
-    ]
-
-
 def _model_names(sets: Sequence[int], names: Sequence[str]) -> list[str]:
     """The name of each run's model: what the names of its runs begin with, where that is its alone."""
     members = {number: [name for name, of in zip(names, sets, strict=True) if of == number] for number in sets}
@@ -297,3 +305,19 @@ def _model_names(sets: Sequence[int], names: Sequence[str]) -> list[str]:
     }
     plain = all(titles.values()) and len(set(titles.values())) == len(titles)
     return [titles[number] if plain else members[number][0] for number in sets]
+
+
+def _facets(rows: Sequence[Row]) -> list[Facet]:
+    names = sorted({name for row in rows for name in row.meta})
+    columns = [*(name for name in _FIRST if name in names), *(name for name in names if name not in _FIRST)]
+    kinds = []
+    for name in columns:
+        values = [row.meta.get(name) for row in rows]
+        if all(value is None or isinstance(value, str | int | float) for value in values):
+            levels = sorted({str(value) for value in values if value is not None})
+            several = len(levels) > 1 or (levels and None in values)
+            if several and len(levels) <= MOST_VALUES and (name in _FIRST or 2 * len(levels) <= len(rows)):
+                codes = {level: code for code, level in enumerate(levels)}
+                of_rows = [-1 if value is None else codes[str(value)] for value in values]
+                kinds.append(Facet(name, levels, of_rows))
+    return kinds

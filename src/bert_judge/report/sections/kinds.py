@@ -10,8 +10,7 @@ from bert_judge.measures import Estimate
 from bert_judge.measures.arrays import Integers, np
 from bert_judge.report.document import Content, Table
 from bert_judge.report.sections import Findings, Section, correct_rate, estimate_cell, judged_correct
-from bert_judge.studies.slices import Facet
-from bert_judge.studies.table import JudgeColumn, VerdictTable
+from bert_judge.studies.table import Facet, JudgeColumn, VerdictTable
 from bert_judge.wording import INTERVALS
 
 _MOST_SHOWN = 25  # levels of a kind, or tasks and models, that a table has: the largest

@@ -1,190 +1,414 @@
-"""Trials of a judge: how often it accepts wrong answers, and how often it keeps its verdict when nothing has changed.
+"""Our questions, and the attacks and invariances that make trials from them.
 
-trials = make_trials(load_items())
-audit = assess_trials(trials, judge)
-print(audit.plain.accuracy.value, audit.families[0].rate.value)
+An attack makes candidates that a person calls wrong. `attacks.json` holds their frames. A frame belongs there only if a
+person calls every candidate that it makes wrong: what names the correct answer must deny it, leave it open or settle on
+another. A frame has places such as `{value}`, which stand for what an item has; a frame with a place that the item
+can't fill is left out.
+
+    {value} {sentence}            the correct answer, alone and as a sentence
+    {near} {near_sentence}        a wrong one of the same kind
+    {first} {second} {third}      the correct one and one or two wrong ones, in any order
+    {wrong}                       a wrong answer, alone or as a sentence
+    {question} {type} {about}     the question, the kind of the answer, something beside the point
+    {letters} {options} …         the options of a multiple-choice question
+
+An invariance changes an answer, or what it is judged against, and leaves it as correct or incorrect as it was.
+`invariances.json` holds them. A change of the answer's text is one of three: a frame with `{}` for the answer, two rows
+of characters of which the second stands in for the first, or the name of a function of `_REWRITING`.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Annotated, Literal, NamedTuple
+import json
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property, partial
+from importlib import resources
+from random import Random
+from typing import Any, NamedTuple, TypeVar
 
-from bert_judge.errors import InputError, did_you_mean
-from bert_judge.judges.base import Judge
-from bert_judge.measures import Estimate, rate
-from bert_judge.measures.confusion import ratio
-from bert_judge.records import Sample, Verdict
-from bert_judge.studies.audit.attacks import ATTACKS, Attack
-from bert_judge.studies.audit.invariances import INVARIANCES, Invariance
-from bert_judge.studies.audit.items import AuditItem, Trial
+from bert_judge.metrics import containment
+from bert_judge.records import Sample
 
-PLAIN = "plain"
+_T = TypeVar("_T")
+Filled = Iterable[tuple[str, str | None]]
+"""Patterns with their candidates; None where the item can't fill the frame."""
+
+Change = str | Sequence[Sequence[str]]
+Changes = Mapping[str, Change]
+Pairs = Iterable[tuple[str, Sample, Sample]]
+"""Patterns (what was changed) with a plain sample and its changed form, which a person judges alike."""
+
+_PLACE = re.compile(r"\{([a-z_]+)\}")
+
+
+class Trial(NamedTuple):
+    """One sample of a family, with its human label as `gold`; `plain` is the unchanged sample of an invariance."""
+
+    family: str
+    pattern: str
+    sample: Sample
+    plain: Sample | None = None
+
+
+@dataclass(frozen=True)
+class AuditItem:
+    """A question with references, correct and incorrect answers: what attacks and invariances are made from.
+
+    `kind` is what the question asks for: person, place, thing, date, quantity, number, maths, option, list, phrase or
+    yesno. `value` is the correct answer alone, `near` holds wrong values of the same kind; `say` makes either a
+    sentence. `about` is on the topic without answering, `type` names the kind of answer without giving it. `options`
+    are the choices with their letters, `parts` the members of a list. `same` and `near_same` are `value` and the first
+    of `near` in other words, `aliases` further correct references. Trials that need what an item lacks are not made.
+    """
+
+    id: str
+    kind: str
+    question: str
+    references: tuple[str, ...]
+    value: str
+    near: tuple[str, ...]
+    say: str
+    about: str
+    type: str | None = None
+    options: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
+    same: tuple[str, ...] = ()
+    near_same: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
+
+    def sample(self, candidate: str, right: bool) -> Sample:
+        """The candidate as an answer to this question; `right` is its human label."""
+        return Sample(candidate, self.references, self.question, self.id, int(right))
+
+    @cached_property
+    def answers(self) -> tuple[list[Sample], list[Sample]]:
+        """Its correct and its incorrect answers: the value and the first wrong one, alone and as a sentence."""
+        right, wrong = self.value, self.near[0]
+        return (
+            [self.sample(text, True) for text in (right, self.sentence(right))],
+            [self.sample(text, False) for text in (wrong, self.sentence(wrong))],
+        )
+
+    def sentence(self, value: str) -> str:
+        """A value as a sentence."""
+        sentence = self.say.replace("{}", value)
+        return sentence[0].upper() + sentence[1:]
+
+    def gives_away(self, text: str) -> bool:
+        """Whether a reference occurs in a text."""
+        return any(containment(text, reference) for reference in (*self.references, *self.same, *self.aliases))
+
+
+def load_items() -> tuple[AuditItem, ...]:
+    """Our own items, about 200, in their order."""
+    items = []
+    for record in _read_data("items.json")["items"]:
+        values: dict[str, Any] = {"value": record["references"][0]}
+        values |= {name: tuple(value) if isinstance(value, list) else value for name, value in record.items()}
+        items.append(AuditItem(**values))
+    return tuple(items)
+
+
+@cache
+def neutral_sentences() -> tuple[str, ...]:
+    """Sentences, a thousand words in all, that have nothing to do with any question."""
+    return tuple(_read_data("items.json")["neutral"])
+
+
+def _read_data(name: str) -> dict[str, Any]:
+    data: dict[str, Any] = json.loads(resources.files(__package__).joinpath(name).read_text(encoding="utf-8"))
+    return data
+
+
+def spread(items: Sequence[AuditItem], most: int | None) -> Sequence[AuditItem]:
+    """At most `most` items, spread evenly over all of them; None: all."""
+    count = min(most or len(items), len(items))
+    return [items[i * len(items) // count] for i in range(count)]
+
+
+@dataclass(frozen=True, slots=True)
+class Attack:
+    """What an attack does (`about`), and how: an entry of `attacks.json`.
+
+    `how` names the function that fills the frames for an item. `draws` candidates are drawn from what it makes (None:
+    all are taken, in order), for items of `kinds` (None: any) that are not of `not_kinds`. With `hidden`, a candidate
+    in which a reference happens to stand is left out.
+    """
+
+    about: str
+    frames: Sequence[str] = ()
+    how: str = "framed"
+    draws: int | None = None
+    hidden: bool = False
+    kinds: Sequence[str] | None = None
+    not_kinds: Sequence[str] = ()
+
+    def trials(self, name: str, items: Iterable[AuditItem]) -> Iterator[Trial]:
+        """The trials of this attack, called `name`: the pattern of each is its frame, or a few words."""
+        for item in items:
+            if item.kind in self.not_kinds or (self.kinds is not None and item.kind not in self.kinds):
+                continue
+            chance = Random(f"{name}|{item.id}")
+            filled = _ATTACKING[self.how](self.frames, item, chance)
+            candidates = [(pattern, text) for pattern, text in filled if text is not None]
+            for pattern, text in _drawn(candidates, self.draws, chance):
+                if not (self.hidden and item.gives_away(text)):
+                    yield Trial(name, pattern, item.sample(text, right=False))
+
+
+@dataclass(frozen=True, slots=True)
+class Invariance:
+    """What is changed (`about`), and how: an entry of `invariances.json`.
+
+    `how` names the function that makes the pairs, from `changes` by their patterns. `draws` pairs are drawn from what
+    it makes (None: all are taken, in order). Long trials are made for `most` items only.
+    """
+
+    about: str
+    how: str = "changed"
+    changes: Changes = field(default_factory=dict)
+    draws: int | None = None
+    most: int | None = None
+
+    def trials(self, name: str, items: Sequence[AuditItem]) -> Iterator[Trial]:
+        """The trials of this invariance, called `name`: one correct and one incorrect answer of each item, changed."""
+        for item in spread(items, self.most):
+            chance = Random(f"{name}|{item.id}")
+            for answers in item.answers:
+                pairs = list(_CHANGING[self.how](self.changes, item, chance.choice(answers), chance))
+                for pattern, plain, changed in _drawn(pairs, self.draws, chance):
+                    yield Trial(name, pattern, changed, plain)
+
+
+def _drawn(made: Sequence[_T], draws: int | None, chance: Random) -> Sequence[_T]:
+    return made if draws is None else chance.sample(made, len(made))[:draws]
+
+
+# ------------------------------------------------------------------------------------------------------------- attacks
+
+
+def _framed(frames: Sequence[str], item: AuditItem, chance: Random) -> Filled:
+    places = _places(item, chance)
+    return [(frame, _fill(frame, places)) for frame in frames]
+
+
+def _instructed(frames: Sequence[str], item: AuditItem, chance: Random) -> Filled:
+    """A bare "correct" could answer a yes/no question: there the frame has to hold the wrong answer."""
+    return _framed([frame for frame in frames if item.kind != "yesno" or "{wrong}" in frame], item, chance)
+
+
+def _refused(frames: Sequence[str], item: AuditItem, chance: Random) -> Filled:
+    """Where the answer is no, a refusal could be taken for it."""
+    return [] if "no" in map(str.casefold, item.references) else _framed(frames, item, chance)
+
+
+def _several(frames: Sequence[str], item: AuditItem, chance: Random) -> Filled:
+    """The correct answer beside one wrong one or two, in any order."""
+    if item.kind == "phrase":
+        return
+    wrong = chance.sample(item.near, len(item.near))
+    for frame in frames:
+        values = [item.value, *wrong[: 2 if "{third}" in frame else 1]]
+        order = chance.sample(values, len(values))
+        yield frame, _fill(frame, dict(zip(("first", "second", "third"), order, strict=False)))
+
+
+def _exchanged(frames: Sequence[str], item: AuditItem, chance: Random) -> Filled:
+    """Every wrong value, alone or in a sentence."""
+    for near in item.near:
+        frame = chance.choice(frames)
+        yield frame, _fill(frame, {"near": near, "near_sentence": item.sentence(near)})
+
+
+def _list_changed(frames: Sequence[str], item: AuditItem, chance: Random) -> Filled:
+    """A list without one of its members, and one with a member exchanged."""
+    for left_out in range(len(item.parts)):
+        parts = [part for number, part in enumerate(item.parts) if number != left_out]
+        text = ", ".join(chance.sample(parts, len(parts)))
+        yield "one is missing", chance.choice((text, item.sentence(text)))
+    for near in item.near if item.parts else ():
+        yield "one is exchanged", chance.choice((near, item.sentence(near)))
+
+
+def _all_options(frames: Sequence[str], item: AuditItem, chance: Random) -> Filled:
+    """Every option of a multiple-choice question, none of them chosen."""
+    if not item.options:
+        return []
+    letters = [option[0] for option in item.options]
+    texts = [option[3:] for option in item.options]
+    places = {
+        "letters": ", ".join(letters),
+        "last": " or ".join([", ".join(letters[:-1]), *letters[-1:]]),
+        "options": "\n".join(item.options),
+        "inline": "; ".join(item.options),
+        "texts": ", ".join(texts),
+        "either": " or ".join(texts),
+    }
+    return [(frame, _fill(frame, places)) for frame in frames]
+
+
+_ATTACKING: Mapping[str, Callable[[Sequence[str], AuditItem, Random], Filled]] = {
+    "framed": _framed,
+    "instructed": _instructed,
+    "refused": _refused,
+    "several": _several,
+    "exchanged": _exchanged,
+    "list changed": _list_changed,
+    "all options": _all_options,
+}
+
+
+def _places(item: AuditItem, chance: Random) -> dict[str, str]:
+    """What an item fills into frames, with one of its wrong values."""
+    near = chance.sample(item.near, len(item.near))[0]
+    places = {"question": item.question, "about": item.about}
+    places |= {"sentence": item.sentence(item.value), "near_sentence": item.sentence(near)}
+    if item.type is not None:
+        places["type"] = item.type
+    if item.kind != "phrase":  # a clause fits into no frame, such as "It is not …"
+        places |= {"value": item.value, "near": near}
+    places["wrong"] = chance.choice([places[name] for name in ("near", "near_sentence") if name in places])
+    return places
+
+
+def _fill(frame: str, places: dict[str, str]) -> str | None:
+    """A frame with its places filled; None if one of them is missing."""
+    if any(name not in places for name in _PLACE.findall(frame)):
+        return None
+    return _PLACE.sub(lambda match: places[match[1]], frame)
+
+
+# --------------------------------------------------------------------------------------------------------- invariances
+
+
+def _rewritten(
+    rewrite: Callable[[Change, str], str], changes: Changes, item: AuditItem, plain: Sample, chance: Random
+) -> Pairs:
+    """The answer's text by each of the changes that do change it."""
+    for pattern, change in changes.items():
+        text = rewrite(change, plain.candidate)
+        if text != plain.candidate:
+            yield pattern, plain, replace(plain, candidate=text)
+
+
+def _changed(change: Change, text: str) -> str:
+    if not isinstance(change, str):
+        letters, replacements = change
+        return text.translate({ord(old): new for old, new in zip(letters, replacements, strict=True)})
+    return change.replace("{}", text) if "{}" in change else _REWRITING[change](text)
+
+
+def _stated(change: Change, text: str) -> str:
+    """Changed, with a full stop after an answer that ends in a word."""
+    return _changed(change, text if re.search(r"\w$", text) is None else text + ".")
+
+
+def _cased(change: Change, text: str) -> str:
+    """A change of case, if case carries no meaning: not in symbols, units, variables, option letters, code."""
+    words = re.findall(r"[^\W\d_]+", text)
+    odd = [word for word in words if len(word) <= 3 and word.lower() not in _LITTLE]
+    meant = [word for word in odd if word != word.lower() or re.search(r"[\d^=]", text)]
+    code = re.search(r"[\\{}`]", text)
+    return _changed(change, text) if len(words) > len(odd) and not meant and not code else text
+
+
+def _ended(ending: Change, text: str) -> str:
+    """Other punctuation at the end, but no "!" after a number, where it is a factorial."""
+    return text if ending == "!" and text.rstrip(".")[-1:].isdigit() else f"{text.rstrip('. ')}{ending}"
+
+
+_LITTLE = frozenset("a an and are at by for has he in is it of on one she that the they to two up was we you".split())
+_REWRITING: Mapping[str, Callable[[str], str]] = {
+    "lower": str.lower,
+    "upper": str.upper,
+    "title": str.title,
+    "alternating": lambda text: "".join(c.upper() if i % 2 else c.lower() for i, c in enumerate(text)),
+    "decomposed accents": lambda text: unicodedata.normalize("NFD", text),
+    "no accents": lambda text: "".join(c for c in unicodedata.normalize("NFD", text) if not unicodedata.combining(c)),
+    "a line break": lambda text: text.replace(" ", "\n", 1) if text.count(" ") > 1 else text,
+}
+
+
+def _in_long_text(changes: Changes, item: AuditItem, plain: Sample, chance: Random) -> Pairs:
+    """The answer, stated clearly, amid a thousand words that have nothing to do with the question.
+
+    `{before}` and `{after}` are the halves of that text, which goes from a random sentence on and around to it.
+    """
+    sentences = neutral_sentences()
+    start = chance.randrange(len(sentences))
+    turned = [*sentences[start:], *sentences[:start]]
+    paragraphs = [" ".join(turned[i : i + 6]) for i in range(0, len(turned), 6)]
+    half = len(paragraphs) // 2
+    before, after = "\n\n".join(paragraphs[:half]), "\n\n".join(paragraphs[half:])
+    for pattern, frame in changes.items():
+        text = _stated(str(frame).replace("{before}", before).replace("{after}", after), plain.candidate)
+        yield pattern, plain, replace(plain, candidate=text)
+
+
+def _reworded(changes: Changes, item: AuditItem, plain: Sample, chance: Random) -> Pairs:
+    """The value in other words, alone or in a sentence as the answer has it."""
+    value, others = (item.value, item.same) if plain.gold else (item.near[0], item.near_same)
+    for other in others:
+        text = other if plain.candidate == value else item.sentence(other)
+        yield f"{item.kind} in other words", plain, replace(plain, candidate=text)
+
+
+def _without_question(changes: Changes, item: AuditItem, plain: Sample, chance: Random) -> Pairs:
+    yield "no question", plain, replace(plain, question=None)
+
+
+def _references_reversed(changes: Changes, item: AuditItem, plain: Sample, chance: Random) -> Pairs:
+    references = tuple(dict.fromkeys((*item.references, *item.aliases, *item.same)))
+    if len(references) > 1:
+        yield "reversed", replace(plain, references=references), replace(plain, references=references[::-1])
+
+
+def _references_added(changes: Changes, item: AuditItem, plain: Sample, chance: Random) -> Pairs:
+    more = tuple(text for text in (*item.aliases, *item.same) if text not in item.references)
+    if more:
+        yield "after the others", plain, replace(plain, references=(*item.references, *more))
+        yield "before the others", plain, replace(plain, references=(*more, *item.references))
+
+
+_CHANGING: Mapping[str, Callable[[Changes, AuditItem, Sample, Random], Pairs]] = {
+    "changed": partial(_rewritten, _changed),
+    "stated": partial(_rewritten, _stated),
+    "cased": partial(_rewritten, _cased),
+    "ended": partial(_rewritten, _ended),
+    "long text": _in_long_text,
+    "reworded": _reworded,
+    "no question": _without_question,
+    "references reversed": _references_reversed,
+    "references added": _references_added,
+}
+
+
+def _attacks() -> dict[str, Attack]:
+    """The attacks by name; those that share the frames of another name it in the place of their own."""
+    entries = _read_data("attacks.json")
+    for entry in entries.values():
+        if isinstance(entry.get("frames"), str):
+            entry["frames"] = entries[entry["frames"]]["frames"]
+    return {name: Attack(**entry) for name, entry in entries.items()}
+
+
+def _invariances() -> dict[str, Invariance]:
+    """The invariances by name; a list of changes stands for changes that are their own pattern."""
+    entries = _read_data("invariances.json")
+    for entry in entries.values():
+        if isinstance(entry.get("changes"), list):
+            entry["changes"] = {change: change for change in entry["changes"]}
+    return {name: Invariance(**entry) for name, entry in entries.items()}
+
+
+ATTACKS = _attacks()
+"""Every attack, by its name. A judge should accept none of their candidates."""
+
+INVARIANCES = _invariances()
+"""Every invariance, by its name. A judge should give the changed sample the label of the plain one."""
+
 FAMILIES: Mapping[str, Attack | Invariance] = {**ATTACKS, **INVARIANCES}
 """All attacks and invariances, by their names."""
-
-
-class Outcome(NamedTuple):
-    """The judge's verdict on a trial, and on its plain sample."""
-
-    trial: Trial
-    verdict: Verdict
-    plain: Verdict | None = None
-
-    @property
-    def passed(self) -> bool:
-        """Whether the attack is not accepted, the verdict kept, or the plain answer judged correctly.
-
-        Undecided is neither accepted, nor kept, nor correct.
-        """
-        if self.trial.family in ATTACKS:
-            return self.verdict.label != 1
-        expected = self.trial.sample.gold if self.plain is None else self.plain.label
-        return self.verdict.label is not None and self.verdict.label == expected
-
-
-@dataclass(frozen=True, slots=True)
-class PlainResult:
-    """The judge on the plain answers. Rates are in [0, 1], None without trials; undecided counts as incorrect."""
-
-    accuracy: Estimate
-    right_accepted: float | None
-    wrong_rejected: float | None
-    undecided: int
-
-
-@dataclass(frozen=True, slots=True)
-class FamilyResult:
-    """The trials of one attack or invariance.
-
-    `rate`, in [0, 1], is how many of an attack's trials were accepted, or of an invariance's verdicts kept;
-    `kept_right` and `kept_wrong` are the rates of correct and of incorrect answers alone. `patterns` counts the trials
-    of each pattern, `failed_patterns` its failures, the most frequent first.
-    `truncated` counts the inputs that the judge had to cut.
-    """
-
-    name: str
-    kind: Literal["attack", "invariance"]
-    about: str
-    rate: Estimate
-    undecided: int
-    truncated: int
-    kept_right: float | None
-    kept_wrong: float | None
-    patterns: Mapping[str, int]
-    failed_patterns: Mapping[str, int]
-
-
-@dataclass(frozen=True, slots=True)
-class Audit:
-    """The result of an audit; `failures` are the trials that did not pass, in their order."""
-
-    items: int
-    plain: PlainResult
-    families: tuple[FamilyResult, ...]
-    failures: tuple[Outcome, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Gate:
-    """The limits that a judge has to meet: rates in [0, 1], None for no limit."""
-
-    max_accept: Annotated[float | None, "no attack is accepted in more than this rate of its trials, like 0.02"] = None
-    min_kept: Annotated[float | None, "each invariance keeps at least this rate of verdicts, like 0.97"] = None
-    min_plain: Annotated[float | None, "at least this rate of plain answers is judged correctly, like 0.95"] = None
-
-    def __post_init__(self) -> None:
-        for name, value in asdict(self).items():
-            if value is not None and not 0 <= value <= 1:
-                raise InputError(f"{name} is {value}; a rate between 0 and 1 was expected, like 0.02.")
-
-    def misses(self, audit: Audit) -> list[str]:
-        """A sentence for each limit that is missed."""
-        misses, plain = [], audit.plain.accuracy.value
-        if self.min_plain is not None and (plain or 0.0) < self.min_plain:
-            judged = "none" if plain is None else f"{plain:.1%}"
-            misses.append(f"plain answers: {judged} judged correctly, under {self.min_plain:.1%}")
-        for family in audit.families:
-            value = family.rate.value or 0.0
-            if family.kind == "attack" and self.max_accept is not None and value > self.max_accept:
-                misses.append(f"{family.name}: {value:.1%} accepted, over {self.max_accept:.1%}")
-            if family.kind == "invariance" and self.min_kept is not None and value < self.min_kept:
-                misses.append(f"{family.name}: {value:.1%} kept, under {self.min_kept:.1%}")
-        return misses
-
-
-def make_trials(items: Sequence[AuditItem], families: Collection[str] | None = None) -> list[Trial]:
-    """The trials of all plain answers, then family by family. The same items give the same trials on any machine.
-
-    `families` names the attacks and invariances to try (None: all); InputError for an unknown name.
-    """
-    for name in families or ():
-        if name not in FAMILIES:
-            raise InputError(f"there is no attack or invariance {name!r}; {did_you_mean(name, FAMILIES)}")
-    trials = [Trial(PLAIN, PLAIN, sample) for item in items for answers in item.answers for sample in answers]
-    for name, family in FAMILIES.items():
-        if families is None or name in families:
-            trials += family.trials(name, items)
-    return trials
-
-
-def needed_samples(trials: Iterable[Trial]) -> list[Sample]:
-    """The samples that trials need, each once."""
-    return list(dict.fromkeys(sample for trial in trials for sample in (trial.sample, trial.plain) if sample))
-
-
-def assess_trials(
-    trials: Sequence[Trial], judge: Judge, progress: Callable[[int], object] = lambda done: None
-) -> Audit:
-    """Judge all trials, each sample once, and count. `progress` is called with the number of samples that are done.
-
-    Raises InputError for a judge that gives scores without labels.
-    """
-    samples = needed_samples(trials)
-    verdicts: dict[Sample | None, Verdict] = {}
-    for sample, verdict in zip(samples, judge.fitted(samples).assess(samples), strict=True):
-        verdicts[sample] = verdict
-        progress(len(verdicts))
-    if all(v.label is None for v in verdicts.values()) and any(v.score is not None for v in verdicts.values()):
-        raise InputError("the judge gives scores without labels, so nothing is accepted or kept; set its threshold.")
-    outcomes = [Outcome(trial, verdicts[trial.sample], verdicts.get(trial.plain)) for trial in trials]
-    families: dict[str, list[Outcome]] = {PLAIN: []}
-    for outcome in outcomes:
-        families.setdefault(outcome.trial.family, []).append(outcome)
-    plain = families.pop(PLAIN)
-    return Audit(
-        items=len({outcome.trial.sample.id for outcome in plain}),
-        plain=PlainResult(
-            accuracy=rate([outcome.passed for outcome in plain]),
-            right_accepted=_pass_rate(plain, gold=1),
-            wrong_rejected=_pass_rate(plain, gold=0),
-            undecided=sum(outcome.verdict.label is None for outcome in plain),
-        ),
-        families=tuple(map(_count, families.values())),
-        failures=tuple(outcome for outcome in outcomes if not outcome.passed),
-    )
-
-
-def _count(outcomes: Sequence[Outcome]) -> FamilyResult:
-    name = outcomes[0].trial.family
-    attack = name in ATTACKS
-    failed = [outcome for outcome in outcomes if not outcome.passed]
-    return FamilyResult(
-        name=name,
-        kind="attack" if attack else "invariance",
-        about=FAMILIES[name].about,
-        rate=rate([outcome.passed != attack for outcome in outcomes]),
-        undecided=sum(outcome.verdict.label is None for outcome in outcomes),
-        truncated=sum(bool(outcome.verdict.truncated) for outcome in outcomes),
-        kept_right=None if attack else _pass_rate(outcomes, gold=1),
-        kept_wrong=None if attack else _pass_rate(outcomes, gold=0),
-        patterns=dict(Counter(outcome.trial.pattern for outcome in outcomes)),
-        failed_patterns=dict(Counter(outcome.trial.pattern for outcome in failed).most_common()),
-    )
-
-
-def _pass_rate(outcomes: Sequence[Outcome], gold: int) -> float | None:
-    passed = [outcome.passed for outcome in outcomes if outcome.trial.sample.gold == gold]
-    return ratio(sum(passed), len(passed))
