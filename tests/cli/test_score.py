@@ -524,7 +524,6 @@ def test_several_references_in_a_cell_are_split_or_noticed(command: Command):
     assert command(*given, "split", "--reference_separator", "; ", "--quiet") == (0, "", "")
     assert [row["score"] for row in read_rows("split/verdicts.jsonl")] == [1.0] * 4
     assert [row["matched_reference"] for row in read_rows("split/verdicts.jsonl")][:3] == [1, 1, 1]
-    assert command("report", "split", "--to", "rows", "-o", "given")[0] == 0
 
 
 def test_rows_of_several_models_lead_to_their_comparison(score, subtests: pytest.Subtests):

@@ -28,7 +28,7 @@ GROUPS = {
     },
     "see what came out": {
         "show": "print rows of a result: those judged incorrect, and why",
-        "report": "show results as a page, or give them to other tools: inspect, every_eval_ever, datasets",
+        "report": "show saved results as one page",
         "compare": "compare saved results: two models, or two judges",
     },
     "trust it": {

@@ -1,1 +1,1 @@
-"""Where others call us: plug-ins of other tools, reward functions, Ray, and exports into other formats."""
+"""Where others call us: plug-ins of other tools, reward functions, and Ray."""
