@@ -13,7 +13,7 @@ from bert_judge.cli import run, say
 from bert_judge.cli.flags import Parser, options_from
 from bert_judge.errors import InputError
 from bert_judge.results.runs import load_run
-from bert_judge.server import need_server
+from bert_judge.server import ServerOptions, need_server
 from bert_judge.studies.labels import read_labels
 from bert_judge.studies.sampling import default_strategy, draw_order, labels_needed
 
@@ -53,7 +53,6 @@ def main(arguments: Sequence[str]) -> int:
     folder, options = _parse(arguments)
     need_server("bert-judge label")
     from bert_judge.server.app import make_app
-    from bert_judge.server.options import ServerOptions
     from bert_judge.server.running import open_socket, run_server
 
     served = ServerOptions(port=options.port, quiet=True)

@@ -17,8 +17,8 @@ from typing import Final
 from fastapi import Request
 
 from bert_judge.errors import InputError
-from bert_judge.server.options import ServerOptions
-from bert_judge.server.refusing import RefusedError
+from bert_judge.server import ServerOptions
+from bert_judge.server.responses import RefusedError
 
 KEYS_VARIABLE: Final = "BERT_JUDGE_API_KEYS"
 

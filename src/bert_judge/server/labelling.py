@@ -25,8 +25,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from bert_judge.errors import InputError, OutputError
 from bert_judge.results.files import take_lock
 from bert_judge.server.access import check_origin
-from bert_judge.server.page import HEADERS, page_file
-from bert_judge.server.refusing import RefusedError
+from bert_judge.server.responses import PAGE_HEADERS, RefusedError, page_file
 from bert_judge.studies.sampling import Draw
 
 _FILES: Final = {"": "label.html", "label.js": "label.js", "label.css": "label.css"}
@@ -220,7 +219,7 @@ def labelling_router(labelling: Labelling) -> APIRouter:
         check_origin(request)
 
     def shown(with_judge: bool) -> Response:
-        return JSONResponse(labelling.state(with_judge), headers=HEADERS)
+        return JSONResponse(labelling.state(with_judge), headers=PAGE_HEADERS)
 
     router = APIRouter(prefix="/label/{token}", dependencies=[Depends(check)], include_in_schema=False)
 

@@ -13,15 +13,15 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Proc
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from bert_judge.records import Verdict
+from bert_judge.server import ServerOptions
 from bert_judge.server.access import Keys, allowed_hosts, host_name, is_allowed_host
-from bert_judge.server.options import ServerOptions
-from bert_judge.server.refusing import RefusedError, failure, reason_of, shown
+from bert_judge.server.responses import RefusedError, failure, reason_of, shown
 from bert_judge.server.schema import MOST_ROWS
 
 _OPEN_PATHS: Final = frozenset(["/health", "/ready", "/", "/page.css", "/page.js"])
 """Need no key: probes, and the page, which asks for the key."""
 
-_SECRET_PATHS: Final = ("/pages/", "/label/")
+_SECRET_PATHS: Final = "/label/"
 """Need no key: the rest of the address is a secret."""
 
 _PROBED: Final = frozenset(["/health", "/ready"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Annotated, Any, Final, get_args, get_type_hints
+from typing import Annotated, Any, Final, get_args, get_type_hints
 
 from pydantic import (
     BaseModel,
@@ -20,7 +20,7 @@ from pydantic_core import PydanticCustomError
 
 from bert_judge.errors import did_you_mean
 from bert_judge.records import Verdict, whole_text
-from bert_judge.server.refusing import RefusedError, shortened, shown
+from bert_judge.server.responses import RefusedError, shortened, shown
 
 MOST_REFERENCES = 1_000
 """The most references of a row."""
@@ -54,8 +54,6 @@ def _counted(value: object) -> object:
 
 Text = Annotated[str, BeforeValidator(_repaired, json_schema_input_type=str)]
 Name = Annotated[str, BeforeValidator(_encodable, json_schema_input_type=str)]
-Rows = (Field(fail_fast=True), BeforeValidator(_counted))
-"""Annotations of a list of rows: only the first wrong row is reported, and none after it is read."""
 Texts = Annotated[
     Annotated[list[Text], Field(min_length=1, max_length=MOST_REFERENCES, fail_fast=True)],
     BeforeValidator(_as_list, json_schema_input_type=str | Annotated[list[str], Field(min_length=1)]),
@@ -76,11 +74,6 @@ class _Request(BaseModel):
         return {name: value[name] for name in (*cls.model_fields, unknown) if name in value}
 
 
-class _ForJudge(_Request):
-    judge: Name | None = Field(None, description="One of the served judges; the first one by default.")
-    model: Name | None = Field(None, description="The same, under the name that OpenAI's clients use.")
-
-
 class RowBody(_Request):
     """A candidate to judge."""
 
@@ -93,14 +86,37 @@ class RowBody(_Request):
     )
 
 
-class OneRow(RowBody, _ForJudge):
+class ForJudge(_Request):
+    """Rows for a judge."""
+
+    judge: Name | None = Field(None, description="One of the served judges; the first one by default.")
+    model: Name | None = Field(None, description="The same, under the name that OpenAI's clients use.")
+
+    @property
+    def rows(self) -> Mapping[str, RowBody]:
+        """The rows by their places in the body, which errors name."""
+        raise NotImplementedError
+
+
+class OneRow(RowBody, ForJudge):
     """A candidate and the judge to ask."""
 
+    @property
+    def rows(self) -> Mapping[str, RowBody]:
+        """The body itself."""
+        return {"the body": self}
 
-class ManyRows(_ForJudge):
+
+class ManyRows(ForJudge):
     """Candidates and the judge to ask."""
 
-    samples: Annotated[list[RowBody], *Rows]
+    # Of many wrong rows only the first is reported, and none after it is read.
+    samples: Annotated[list[RowBody], Field(fail_fast=True), BeforeValidator(_counted)]
+
+    @property
+    def rows(self) -> Mapping[str, RowBody]:
+        """The samples."""
+        return {f"samples[{place}]": row for place, row in enumerate(self.samples)}
 
 
 def _one_or_many(value: object) -> str:
@@ -115,28 +131,27 @@ JudgeRequest = Annotated[
 
 def _verdict_fields() -> dict[str, Any]:
     """The fields of a verdict for pydantic; all but score and label may be left out."""
-    hints = get_type_hints(Verdict, include_extras=True)
+    hints = {name: get_args(hint) for name, hint in get_type_hints(Verdict, include_extras=True).items()}
     return {
-        name: (
-            get_args(hint)[0] | None,
-            Field(... if name in ("score", "label") else None, description=get_args(hint)[1]),
-        )
-        for name, hint in hints.items()
+        name: (kind | None, Field(... if name in ("score", "label") else None, description=text))
+        for name, (kind, text) in hints.items()
     }
 
 
-if TYPE_CHECKING:
-    _VerdictFields = BaseModel
-else:
-    _VerdictFields = create_model("_VerdictFields", **_verdict_fields())
-
-
-class VerdictBody(_VerdictFields):
-    """A verdict. `score` and `label` are null if it is undecided; other fields without a value are left out."""
-
-    model_config = ConfigDict(extra="allow")
-
-    id: str | int | None = None
+VerdictBody = create_model(
+    "VerdictBody",
+    __config__=ConfigDict(extra="allow"),
+    __doc__="A verdict. `score` and `label` are null if it is undecided; other fields without a value are left out.",
+    id=(str | int | None, None),
+    **_verdict_fields(),
+)
+OneVerdict = create_model("OneVerdict", __base__=VerdictBody, __doc__="A verdict and its judge.", judge=(str, ...))
+ManyVerdicts = create_model(
+    "ManyVerdicts",
+    __doc__="Verdicts in the order of the samples, and their judge.",
+    judge=(str, ...),
+    verdicts=(list[VerdictBody], ...),  # type: ignore[valid-type]
+)
 
 
 class PartBody(BaseModel):
@@ -148,34 +163,12 @@ class PartBody(BaseModel):
     effect: float | None
 
 
-class ExplanationBody(VerdictBody):
-    """A verdict, the parts that made the difference, and all sentences and words, each left out in turn."""
-
-    judge: str
-    carrying: list[PartBody]
-    sentences: list[PartBody]
-    words: list[PartBody]
-
-
-class ReportBody(BaseModel):
-    """The address of a report; it is kept for a while."""
-
-    page: str
-    rows: int | None = None
-    set_aside: dict[str, int] | None = Field(None, description="How many rows were not judged, by reason.")
-
-
-class OneVerdict(VerdictBody):
-    """A verdict and its judge."""
-
-    judge: str
-
-
-class ManyVerdicts(BaseModel):
-    """Verdicts in the order of the samples, and their judge."""
-
-    judge: str
-    verdicts: list[VerdictBody]
+ExplanationBody = create_model(
+    "ExplanationBody",
+    __base__=OneVerdict,
+    __doc__="A verdict, the parts that made the difference, and all sentences and words, each left out in turn.",
+    **dict.fromkeys(("carrying", "sentences", "words"), (list[PartBody], ...)),  # type: ignore[call-overload]
+)
 
 
 class ErrorBody(BaseModel):
@@ -191,29 +184,14 @@ class Failure(BaseModel):
     error: ErrorBody
 
 
+def responses(model: Any) -> dict[int | str, dict[str, Any]]:
+    """The responses of a route that judges, for the OpenAPI document; `model` is that of its body."""
+    return {200: {"model": model}, "default": {"model": Failure, "description": "An error, as a sentence."}}
+
+
 def verdict_body(row: RowBody, verdict: Verdict) -> dict[str, Any]:
     """A verdict with the fields of `verdicts.jsonl`, and the id that the row was sent with."""
     return verdict.record() if row.id is None else {"id": row.id, **verdict.record()}
-
-
-_FAILURES: dict[int | str, dict[str, Any]] = {
-    status: {"model": Failure, "description": text}
-    for status, text in {
-        400: "The body is not JSON in UTF-8.",
-        401: "The key is missing or wrong.",
-        404: "There is no such judge here.",
-        408: "The body took too long.",
-        413: "The body, its rows or a text are too large.",
-        422: "A field is missing, unknown or wrong.",
-        429: "Too many rows are waiting, or too large bodies; Retry-After says when to come back.",
-        500: "The judge failed.",
-    }.items()
-}
-
-
-def responses(model: Any) -> dict[int | str, dict[str, Any]]:
-    """The responses of a route that judges, for the OpenAPI document; `model` is that of its body."""
-    return {200: {"model": model}, **_FAILURES}
 
 
 _EXPECTED = {

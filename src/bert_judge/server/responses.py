@@ -1,14 +1,27 @@
-"""Refusals: a status, a sentence, and a reason by which they are counted."""
+"""What the server sends: JSON, errors in a sentence with a reason by which they are counted, and files of its pages."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from importlib.resources import files
 from typing import Any, Final
 
 from starlette.exceptions import HTTPException
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, Response
 
+PAGE_HEADERS: Final = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; "
+        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-store",
+}
+"""The headers of all that our pages load."""
+
+_MEDIA_TYPES: Final = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
 _TYPES: Final = {401: "authentication_error", 404: "not_found_error", 429: "rate_limit_error"}
 _REASONS: Final = {
     400: "json",
@@ -52,6 +65,13 @@ def failure(status: int, message: str, headers: Mapping[str, str] | None = None)
     """An error response in OpenAI's shape."""
     kind = "server_error" if status >= 500 else _TYPES.get(status, "invalid_request_error")
     return SafeJSONResponse({"error": {"message": message, "type": kind}}, status, dict(headers or {}))
+
+
+def page_file(name: str) -> Response:
+    """A file of one of our pages."""
+    content = files("bert_judge.server").joinpath(name).read_bytes()
+    media_type = _MEDIA_TYPES[name.rpartition(".")[2]]
+    return Response(content, media_type=f"{media_type}; charset=utf-8", headers=PAGE_HEADERS)
 
 
 def shown(value: object) -> str:
