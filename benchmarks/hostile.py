@@ -218,7 +218,9 @@ def asked(url: str, path: str, body: object, **headers: str) -> tuple[int, bytes
     connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=PATIENCE, source_address=source())
     try:
         data = body if isinstance(body, bytes | None) else json.dumps(body).encode()
-        connection.request("GET" if body is None else "POST", path, data, {"Content-Type": "application/json", **headers})
+        connection.request(
+            "GET" if body is None else "POST", path, data, {"Content-Type": "application/json", **headers}
+        )
         response = connection.getresponse()
         return response.status, response.read()
     finally:

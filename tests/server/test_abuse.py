@@ -59,16 +59,16 @@ def test_excessive_requests_are_refused_before_any_work(url: str, subtests: pyte
 
 
 def test_half_a_character_is_never_a_failure(url: str, subtests: pytest.Subtests) -> None:
-    half, problem = "\ud800", "a name without half characters was expected"
+    half = "\ud800"
     for path, body, expected, message in [
-        ("/v1/judge", ROW | {"id": half}, 422, f"id is '\\ud800'; {problem}"),
-        ("/v1/judge", ROW | {"judge": half}, 422, f"judge is '\\ud800'; {problem}"),
+        ("/v1/judge", ROW | {"id": half}, 200, r"\ud800"),
+        ("/v1/judge", ROW | {"judge": half}, 404, "there is no judge"),
         ("/v1/judge", ROW | {half: 1}, 422, "the body"),
         ("/v1/explain", ROW | {"candidate": half + " a. b c."}, 200, "carrying"),
     ]:
         with subtests.test(path=path, body=body):
             status, answer, _ = ask(url, path, body)
-            assert (status, message.replace("\\", "\\\\") in json.dumps(answer)) == (expected, True), answer
+            assert (status, message in json.dumps(answer)) == (expected, True), answer
 
 
 def test_refusals_are_counted_by_reason(url: str) -> None:

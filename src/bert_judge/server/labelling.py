@@ -45,7 +45,7 @@ class Labelling:
         self.token = secrets.token_urlsafe(16)
         self._draws = draws
         self._lock = Lock()
-        self._last: tuple[Draw, int | None] | None = None
+        self._last: dict[str, Any] | None = None  # the last decision, and the verdict on its answer
         try:
             self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
         except OSError as error:
@@ -90,26 +90,21 @@ class Labelling:
         The verdict on the next answer is included only `with_judge`.
         """
         with self._lock:
-            draw = self._next()
-            state: dict[str, Any] = {
+            draw, answer = self._next(), None
+            if draw is not None:
+                row = draw.row
+                answer = {"question": row.question, "references": row.references, "candidate": row.candidate}
+            return {
                 "draw": len(self._labels) + 1,
                 "labelled": self.labelled,
                 "skipped": self.skipped,
                 "target": self.target,
                 "total": len(self._draws),
                 "can_undo": self._last_decision() is not None,
-                "answer": None,
-                "judge": None,
-                "last": None,
+                "answer": answer,
+                "judge": _judge(draw) if draw is not None and with_judge else None,
+                "last": self._last,
             }
-            if draw is not None:
-                row = draw.row
-                state["answer"] = {"question": row.question, "references": row.references, "candidate": row.candidate}
-                state["judge"] = _judge(draw) if with_judge else None
-            if self._last is not None:
-                last, label = self._last
-                state["last"] = {"label": label, "judge": _judge(last)}
-            return state
 
     def decide(self, number: int, label: int | None) -> bool:
         """Write the label of answer `number`, from 1; None skips it. False if it is no longer the next one."""
@@ -118,7 +113,7 @@ class Labelling:
             if draw is None or number != len(self._labels) + 1:
                 return False
             self._append(draw, label)
-            self._last = (draw, label)
+            self._last = {"label": label, "judge": _judge(draw)}
             self._append_gold()
             return True
 
@@ -148,9 +143,17 @@ class Labelling:
             self._append(draw, draw.row.gold)
 
     def _append(self, draw: Draw, label: int | None) -> None:
-        end = os.fstat(self._file).st_size
-        text = json.dumps(_record(draw, label), ensure_ascii=False) + "\n"
-        line = text.encode("utf-8", "backslashreplace")
+        row, end = draw.row, os.fstat(self._file).st_size
+        record = {
+            "id": row.id,
+            "question": row.question,
+            "references": row.references,
+            "candidate": row.candidate,
+            "label": label,
+            "probability": draw.probability,
+            "labelled_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        }
+        line = f"{json.dumps(record, ensure_ascii=False)}\n".encode("utf-8", "backslashreplace")
         try:
             if os.write(self._file, line) < len(line):
                 raise OSError(28, "No space left on device")
@@ -218,26 +221,23 @@ def labelling_router(labelling: Labelling) -> APIRouter:
             raise RefusedError(403, "the address lacks its token; open the address that bert-judge printed.", "token")
         check_origin(request)
 
-    def shown(with_judge: bool) -> Response:
-        return JSONResponse(labelling.state(with_judge), headers=PAGE_HEADERS)
-
     router = APIRouter(prefix="/label/{token}", dependencies=[Depends(check)], include_in_schema=False)
 
     @router.get("/state")
     def state(judge: bool = False) -> Response:
-        return shown(judge)
+        return JSONResponse(labelling.state(judge), headers=PAGE_HEADERS)
 
     @router.post("/decide")
     def decide(body: _Decision) -> Response:
         if not labelling.decide(body.draw, body.label):
             raise RefusedError(409, "this answer was decided already, perhaps in another window.")
-        return shown(body.judge)
+        return state(body.judge)
 
     @router.post("/undo")
     def undo(body: _PageState) -> Response:
         if not labelling.undo():
             raise RefusedError(409, "there is nothing to undo.")
-        return shown(body.judge)
+        return state(body.judge)
 
     @router.get("/{name:path}")
     def file(name: str) -> Response:
@@ -246,19 +246,6 @@ def labelling_router(labelling: Labelling) -> APIRouter:
         return page_file(_FILES[name])
 
     return router
-
-
-def _record(draw: Draw, label: int | None) -> dict[str, Any]:
-    row = draw.row
-    return {
-        "id": row.id,
-        "question": row.question,
-        "references": list(row.references),
-        "candidate": row.candidate,
-        "label": label,
-        "probability": draw.probability,
-        "labelled_at": datetime.now(UTC).isoformat(timespec="seconds"),
-    }
 
 
 def _judge(draw: Draw) -> dict[str, Any]:

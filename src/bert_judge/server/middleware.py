@@ -59,10 +59,6 @@ class ServerMetrics:
         for verdict in verdicts:
             self.verdicts.labels(judge, _outcome(verdict)).inc()
 
-    def count_connection(self, reason: str) -> None:
-        """Count a connection that was closed without an answer."""
-        self.refusals.labels(reason, "none").inc()
-
     def text(self) -> bytes:
         """All metrics in the text format of Prometheus."""
         return generate_latest(self._registry)
@@ -105,12 +101,12 @@ class RequestMiddleware:
         MOST_ROWS.set(self.options.max_rows)
         exchange = _Exchange(self, receive, send)
         try:
-            if (refusal := self._refusal(scope, headers)) is not None:
-                state["refused"] = refusal.reason
-                response = failure(refusal.status_code, refusal.detail, refusal.headers)
-                await response(scope, receive, exchange.send)
-            else:
-                await self._app(scope, exchange.receive, exchange.send)
+            self._check_head(scope, headers)
+            await self._app(scope, exchange.receive, exchange.send)
+        except RefusedError as refusal:
+            state["refused"] = refusal.reason
+            response = failure(refusal.status_code, refusal.detail, refusal.headers)
+            await response(scope, receive, exchange.send)
         except asyncio.CancelledError:  # the seconds of draining are over
             if not exchange.status:
                 message = "the server shut down before this was done; ask again."
@@ -136,21 +132,20 @@ class RequestMiddleware:
             return hashlib.sha256(headers.get(b"authorization", b"")).hexdigest()
         return str((scope.get("client") or ("",))[0])
 
-    def _refusal(self, scope: Scope, headers: dict[bytes, bytes]) -> RefusedError | None:
-        """Why a request is refused by its head alone."""
+    def _check_head(self, scope: Scope, headers: dict[bytes, bytes]) -> None:
+        """Raise RefusedError for a request that is refused by its head alone."""
         path = scope["path"]
         hosts = [value for name, value in scope["headers"] if name == b"host"]
         if path not in _PROBED and not is_allowed_host(self._hosts, hosts):
             host = shown(host_name(hosts[0].decode("latin-1"))) if hosts else "''"
             message = f"this server does not answer to the host {host}; its operator can add it to the allowed hosts."
-            return RefusedError(403, message, "host")
+            raise RefusedError(403, message, "host")
         is_open = not self._keys or path in _OPEN_PATHS or path.startswith(_SECRET_PATHS)
         if not is_open and not self._keys.allow(headers.get(b"authorization", b"")):
             message = "the key is missing or wrong; send one as Authorization: Bearer KEY."
-            return RefusedError(401, message, headers={"WWW-Authenticate": "Bearer"})
+            raise RefusedError(401, message, headers={"WWW-Authenticate": "Bearer"})
         if int(headers.get(b"content-length") or 0) > self.options.max_body:
-            return _too_large(self.options)
-        return None
+            raise _too_large(self.options)
 
     def _record(self, scope: Scope, status: int, seconds: float) -> None:
         path = scope["path"] if scope["path"] in self._paths else "other"

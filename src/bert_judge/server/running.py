@@ -145,13 +145,13 @@ class _Server(uvicorn.Server):
 
     def _limited(self, base: Any, most: int) -> type[asyncio.Protocol]:
         """A protocol of uvicorn that aborts connections far beyond the limit, without an answer."""
-        count = self._service.metrics.count_connection
+        refusals = self._service.metrics.refusals
 
         class LimitedProtocol(base):  # type: ignore[misc]
             def connection_made(self, transport: asyncio.Transport) -> None:
                 super().connection_made(transport)
                 if len(self.connections) > most + _BURST:  # up to there uvicorn answers with a 503
-                    count("connections")
+                    refusals.labels("connections", "none").inc()
                     transport.abort()
 
         return LimitedProtocol
@@ -182,7 +182,7 @@ class _Server(uvicorn.Server):
             if transport.get_write_buffer_size():
                 self._unread[connection] = unread.get(connection, now)
                 if now - self._unread[connection] > self._options.answer_seconds:
-                    self._service.metrics.count_connection("answer_seconds")
+                    self._service.metrics.refusals.labels("answer_seconds", "none").inc()
                     transport.abort()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:

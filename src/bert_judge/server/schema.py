@@ -16,29 +16,15 @@ from pydantic import (
     create_model,
     model_validator,
 )
-from pydantic_core import PydanticCustomError
 
 from bert_judge.errors import did_you_mean
-from bert_judge.records import Verdict, whole_text
+from bert_judge.records import Occlusion, Verdict
 from bert_judge.server.responses import RefusedError, shortened, shown
-
-MOST_REFERENCES = 1_000
-"""The most references of a row."""
 
 MOST_ROWS: Final[ContextVar[int]] = ContextVar("most_rows", default=1_000_000)
 """The most rows of the current request."""
 
-
-def _repaired(value: object) -> object:
-    """A text without lone surrogates, which UTF-8 can't encode."""
-    return whole_text(value) if isinstance(value, str) else value
-
-
-def _encodable(value: object) -> object:
-    """A name must not be repaired: the result could be another name."""
-    if isinstance(value, str) and whole_text(value) != value:
-        raise PydanticCustomError("half_character", "a name without half characters was expected")
-    return value
+_MOST_REFERENCES = 1_000  # of a row
 
 
 def _as_list(value: object) -> object:
@@ -52,10 +38,8 @@ def _counted(value: object) -> object:
     return value
 
 
-Text = Annotated[str, BeforeValidator(_repaired, json_schema_input_type=str)]
-Name = Annotated[str, BeforeValidator(_encodable, json_schema_input_type=str)]
 Texts = Annotated[
-    Annotated[list[Text], Field(min_length=1, max_length=MOST_REFERENCES, fail_fast=True)],
+    Annotated[list[str], Field(min_length=1, max_length=_MOST_REFERENCES, fail_fast=True)],
     BeforeValidator(_as_list, json_schema_input_type=str | Annotated[list[str], Field(min_length=1)]),
 ]
 """One text or several."""
@@ -77,20 +61,18 @@ class _Request(BaseModel):
 class RowBody(_Request):
     """A candidate to judge."""
 
-    candidate: Text
+    candidate: str
     reference: Texts | None = Field(None, description="A correct answer, or several.")
     references: Texts | None = Field(None, description="The same: give one of the two.")
-    question: Text | None = None
-    id: Annotated[str | int | None, BeforeValidator(_encodable, json_schema_input_type=str | int | None)] = Field(
-        None, description="Returned with the verdict."
-    )
+    question: str | None = None
+    id: str | int | None = Field(None, description="Returned with the verdict.")
 
 
 class ForJudge(_Request):
     """Rows for a judge."""
 
-    judge: Name | None = Field(None, description="One of the served judges; the first one by default.")
-    model: Name | None = Field(None, description="The same, under the name that OpenAI's clients use.")
+    judge: str | None = Field(None, description="One of the served judges; the first one by default.")
+    model: str | None = Field(None, description="The same, under the name that OpenAI's clients use.")
 
     @property
     def rows(self) -> Mapping[str, RowBody]:
@@ -154,20 +136,11 @@ ManyVerdicts = create_model(
 )
 
 
-class PartBody(BaseModel):
-    """A part of the candidate, and how much lower the score is without it; null if that is undecided."""
-
-    text: str
-    start: int
-    end: int
-    effect: float | None
-
-
 ExplanationBody = create_model(
     "ExplanationBody",
     __base__=OneVerdict,
     __doc__="A verdict, the parts that made the difference, and all sentences and words, each left out in turn.",
-    **dict.fromkeys(("carrying", "sentences", "words"), (list[PartBody], ...)),  # type: ignore[call-overload]
+    **dict.fromkeys(("carrying", "sentences", "words"), (list[Occlusion], ...)),  # type: ignore[call-overload]
 )
 
 
@@ -202,7 +175,6 @@ _EXPECTED = {
     "model_attributes_type": "an object",
     "bool_type": "true or false",
     "int_type": "a whole number",
-    "half_character": "a name without half characters",
 }
 _FIELDS = {name for model in (OneRow, ManyRows) for name in model.model_fields}
 
