@@ -18,8 +18,7 @@ from bert_judge.cli.judging import JUDGE_FAILED
 from bert_judge.errors import InputError, MissingExtraError, ModelError, OutputError
 from bert_judge.inputs import open_source
 from bert_judge.inputs.limits import LimitError
-from bert_judge.integrations.distributed import LOSSES, RayJudge
-from bert_judge.integrations.ray_actors import ActorFailure
+from bert_judge.integrations.distributed import LOSSES, RayJudge, _sendable
 from bert_judge.judges.cascade import CascadePlan, Certificate, Stage
 from bert_judge.judges.naming import JudgeSpec
 from bert_judge.results import read_verdicts
@@ -122,7 +121,7 @@ def test_the_stages_of_a_cascade_are_those_of_one_machine(command: Command, answ
 
 def test_an_input_that_a_machine_lacks_is_named(answers: Path, folder: Path) -> None:
     source = open_source(answers, part_rows=100)
-    judge, result = open_result(source, RayJudge(JudgeSpec.of("containment"), "1"), folder / "out", {"part_rows": 100})
+    judge, result = open_result(source, RayJudge(JudgeSpec.of("containment"), 1), folder / "out", {"part_rows": 100})
     answers.unlink()
     with pytest.raises(InputError, match=r"on a machine of the cluster: .*rows\.jsonl cannot be read \(No such file"):
         list(score_source(source, judge, result))
@@ -155,7 +154,7 @@ def test_what_a_judge_raises_and_what_it_warns_of_is_said(
     assert "Traceback" not in error
     kept = (folder / "out/verdicts.partial/_parts.jsonl").read_text().splitlines()
     assert 1 <= len(kept) <= 3  # of four parts, the third of which is bad
-    assert "actors is '2-1'" in complaint(*common, "--actors", "2-1", "--limit", 97, "--overwrite")
+    assert "actors is 0" in complaint(*common, "--actors", "0", "--limit", 97, "--overwrite")
 
 
 def test_a_judge_in_a_pipeline_of_ones_own(answers: Path) -> None:
@@ -280,8 +279,8 @@ def test_workers_write_to_an_address_and_a_killed_command_goes_on(
 def test_every_error_of_ours_survives_the_way_from_an_actor() -> None:
     errors = [LimitError("too long", "text"), MissingExtraError("x", "math-verify", "math"), OutputError("disk full")]
     for error, kind in zip(errors, (InputError, ModelError, OutputError), strict=True):
-        failure = pickle.loads(pickle.dumps(ActorFailure.of(error)))
-        assert (failure.kind, failure.message) == (kind, str(error))
+        sent = pickle.loads(pickle.dumps(_sendable(error)))
+        assert (type(sent), str(sent)) == (kind, str(error))
 
 
 def test_a_cluster_that_is_not_there_is_said(answers: Path) -> None:

@@ -38,7 +38,7 @@ class VerdictOptions(OutputOptions):
         "local"
     )
     ray_address: Annotated[str | None, "a running cluster: auto, ray://HOST:10001 (default: one here)"] = None
-    actors: Annotated[str | None, "with --engine ray: how many judges, or the least and the most: 1-8"] = None
+    actors: Annotated[int | None, "with --engine ray: how many judges, as far as the cluster has room"] = None
     output_format: Annotated[
         Literal["jsonl", "parquet"] | None, "jsonl (the default): verdicts.jsonl; parquet: parts in the folder verdicts"
     ] = None
@@ -58,7 +58,7 @@ class VerdictOptions(OutputOptions):
             )
         if self.engine == "ray" and self.output_format == "jsonl":
             raise InputError("--engine ray writes parts, in any order; leave --output_format jsonl out.")
-        if self.engine != "ray" and (self.actors or self.ray_address):
+        if self.engine != "ray" and (self.actors is not None or self.ray_address):
             raise InputError("--actors and --ray_address are for --engine ray; add it, or leave them out.")
         if self.part_rows and not self.in_parts:
             raise InputError("--part_rows is for parts; add --output_format parquet, or leave it out.")
