@@ -11,7 +11,6 @@ import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import pandas as pd
 import pytest
 
 from bert_judge.cli.judging import JUDGE_FAILED
@@ -155,25 +154,6 @@ def test_what_a_judge_raises_and_what_it_warns_of_is_said(
     kept = (folder / "out/verdicts.partial/_parts.jsonl").read_text().splitlines()
     assert 1 <= len(kept) <= 3  # of four parts, the third of which is bad
     assert "actors is 0" in complaint(*common, "--actors", "0", "--limit", 97, "--overwrite")
-
-
-def test_a_judge_in_a_pipeline_of_ones_own(answers: Path) -> None:
-    import ray
-
-    from bert_judge.integrations.distributed import JudgeActor
-
-    rows = pd.read_json(answers, lines=True)[["question", "references", "candidate"]].head(60)
-    judged = ray.data.from_pandas(rows).map_batches(
-        JudgeActor,
-        fn_constructor_kwargs={"judge": "containment", "prefix": "contains_"},
-        batch_format="pandas",
-        batch_size=20,
-        compute=ray.data.ActorPoolStrategy(size=1),
-    )
-    verdicts = {row["candidate"]: row["contains_score"] for row in judged.take_all()}
-    judge = JudgeSpec.of("containment").make()
-    scores = judge.predict(list(rows["question"]), list(rows["candidate"]), list(rows["references"]))
-    assert verdicts == dict(zip(rows["candidate"], scores, strict=True))
 
 
 KILLER = """

@@ -1,11 +1,9 @@
 """The same judge on a Ray cluster: each actor, one per device, reads parts of the input and judges them.
 
-    judge = RayJudge(JudgeSpec.of("starter"), actors=2)
-    fitted, folder = open_result(source, judge, Path("out"), {"part_rows": source.part_rows})
-    for done in score_source(source, fitted, folder):
-        ...
-
-In a pipeline of your own, `JudgeActor` adds verdicts to the batches of a `ray.data.Dataset`.
+judge = RayJudge(JudgeSpec.of("starter"), actors=2)
+fitted, folder = open_result(source, judge, Path("out"), {"part_rows": source.part_rows})
+for done in score_source(source, fitted, folder):
+    ...
 """
 
 from __future__ import annotations
@@ -23,7 +21,7 @@ from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bert_judge.errors import BertJudgeError, InputError, MissingExtraError, ModelError, OutputError, first_line
 from bert_judge.judges.base import Costs, Judge
@@ -31,13 +29,6 @@ from bert_judge.judges.naming import JudgeSpec, read_values
 from bert_judge.records import JudgeInfo, Row, Sample, Signature, Verdict
 from bert_judge.results.parts import Desk, encoded
 from bert_judge.studies.score import EncodedPart, Rows, Todo, chosen_rows, judged_records
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from bert_judge.inputs import ColumnMap
-
-__all__ = ["LOSSES", "JudgeActor", "RayJudge"]
 
 LOSSES = 3
 """How many lost processes a part may cost before it is given up."""
@@ -47,30 +38,6 @@ JudgedPart = EncodedPart | list[dict[str, Any]]
 
 _LOST_PARTS = 10  # given up in a row: then it is not the rows that end the processes
 _WINDOW = 1 << 14  # samples that `assess` sends at a time
-
-
-class JudgeActor:
-    """Adds `score`, `label` and `explanation` to batches of rows; for `Dataset.map_batches` in a pipeline of your own.
-
-        dataset.map_batches(
-            JudgeActor, fn_constructor_kwargs={"judge": "starter"}, batch_format="pandas",
-            compute=ray.data.ActorPoolStrategy(min_size=1, max_size=8), num_gpus=1,
-        )
-
-    `judge` is a name, or a mapping with `judge_type` and flags, as in `JudgeSpec.of`. `columns`, the options (`prefix`
-    of the new columns, `numbers_as_text`, `reference_separator`) and the errors are those of `Judge.assess_table`.
-    Judges whose scores depend on the whole input (BERTScore with idf) see one batch at a time here.
-    """
-
-    def __init__(
-        self, judge: str | Mapping[str, Any] = "starter", columns: ColumnMap | None = None, **options: Any
-    ) -> None:
-        self._judge = JudgeSpec.of(judge).make()
-        self._columns, self._options = columns, options
-
-    def __call__(self, batch: pd.DataFrame) -> pd.DataFrame:
-        """The batch with the verdicts of its rows."""
-        return self._judge.assess_table(batch, self._columns, **self._options)
 
 
 class RayJudge(Judge):

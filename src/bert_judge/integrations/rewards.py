@@ -12,19 +12,15 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bert_judge.encoder.models import STARTER
 from bert_judge.errors import InputError, did_you_mean
 from bert_judge.judges.base import Judge, is_missing
 from bert_judge.judges.naming import JudgeSpec
-from bert_judge.judges.patterns import PATTERN_TIMEOUT, compile_pattern
 from bert_judge.judges.shared import JudgeName, SharedJudge, shared_judge
 from bert_judge.reading import THINK_TOKEN, after_trace, opening_token
 from bert_judge.records import Sample, Verdict
-
-if TYPE_CHECKING:
-    pass
 
 REFERENCE_COLUMNS = ("reference", "references", "answer", "solution")
 """Columns of a data set for the correct answers; the first one that exists is read."""
@@ -174,44 +170,6 @@ def _without_loops(text: str) -> str:
 
 correctness = Correctness
 """A reward function by a judge: `correctness()`, `correctness("containment", reference_column="gold")`."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class FormatMatch:
-    """A reward function: 1.0 if the whole completion matches a regular expression, else 0.0.
-
-    It is a separate term beside `correctness`: `format_match(r"(?s)<think>.*</think>.+")`. Of messages it reads the
-    last one. None if matching takes over a second. Raises InputError for a pattern that is no regular expression.
-    """
-
-    pattern: str = field(kw_only=False)
-    case_sensitive: bool = True
-    name: str = "format"
-
-    def __post_init__(self) -> None:
-        compile_pattern(self.pattern, self.case_sensitive)
-
-    @property
-    def __name__(self) -> str:
-        return self.name
-
-    def __call__(
-        self, prompts: Sequence[Text] | None, completions: Sequence[Text], **columns: Any
-    ) -> list[float | None]:
-        """The reward of each completion; prompts and columns are not read."""
-        _count("completions", completions)
-        return list(map(self._match, _last_texts(completions)))
-
-    def _match(self, text: str) -> float | None:
-        try:
-            match = compile_pattern(self.pattern, self.case_sensitive).fullmatch(text, timeout=PATTERN_TIMEOUT)
-        except TimeoutError:
-            return None
-        return float(match is not None)
-
-
-format_match = FormatMatch
-"""A reward function by a regular expression: `format_match(pattern)`."""
 
 
 def compute_score(
