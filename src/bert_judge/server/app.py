@@ -41,7 +41,7 @@ from bert_judge.server.schema import (
 )
 from bert_judge.server.service import Service
 
-_ABOUT = "How likely model answers are to be correct, given the right answers. Name a judge by `judge` or `model`."
+_ABOUT = "How likely model answers are to be correct, given the right answers. Name a judge by `judge`."
 _PAGE_FILES: Final = {"/": "page.html", "/page.css": "page.css", "/page.js": "page.js"}
 
 

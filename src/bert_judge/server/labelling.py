@@ -11,7 +11,7 @@ import json
 import math
 import os
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
@@ -53,7 +53,7 @@ class Labelling:
         try:
             if not take_lock(self._file):
                 raise OutputError(f"{self.path} is being labelled already; end that first, or choose another file.")
-            self._labels = list(self._read())
+            self._labels = self._read()
             self._append_gold()
         except BaseException:
             self.close()
@@ -165,16 +165,16 @@ class Labelling:
             ) from error
         self._labels.append(label)
 
-    def _read(self) -> Iterator[int | None]:
+    def _read(self) -> list[int | None]:
         """The labels in the file; an incomplete line that a crash left is removed."""
-        with self.path.open("rb") as lines:
-            for place, line in enumerate(lines):
-                if line.endswith(b"\n"):
-                    yield self._label(line, place)
-                    continue
-                if line.endswith(b"}") or not line.startswith(_LINE_START[: len(line)]):
-                    self._label(line, place)  # refuses a file of something else instead of cutting it
-                os.ftruncate(self._file, os.fstat(self._file).st_size - len(line))
+        content = self.path.read_bytes()
+        *lines, rest = content.split(b"\n")
+        labels = [self._label(line, place) for place, line in enumerate(lines)]
+        if rest:
+            if rest.endswith(b"}") or not rest.startswith(_LINE_START[: len(rest)]):
+                self._label(rest, len(lines))  # refuses a file of something else instead of cutting it
+            os.ftruncate(self._file, len(content) - len(rest))
+        return labels
 
     def _label(self, line: bytes, place: int) -> int | None:
         where = f"{self.path} line {place + 1}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
-from typing import Annotated, Any, Final, get_args, get_type_hints
+from typing import Annotated, Any, Final, Literal, get_args, get_type_hints
 
 from pydantic import (
     BaseModel,
@@ -72,7 +72,6 @@ class ForJudge(_Request):
     """Rows for a judge."""
 
     judge: str | None = Field(None, description="One of the served judges; the first one by default.")
-    model: str | None = Field(None, description="The same, under the name that OpenAI's clients use.")
 
     @property
     def rows(self) -> Mapping[str, RowBody]:
@@ -144,17 +143,11 @@ ExplanationBody = create_model(
 )
 
 
-class ErrorBody(BaseModel):
-    """An error as a sentence."""
-
-    message: str
-    type: str
-
-
-class Failure(BaseModel):
-    """The body of every status from 400 on."""
-
-    error: ErrorBody
+Failure = create_model(
+    "Failure",
+    __doc__="The body of every status from 400 on: `message` is a sentence, `type` one of OpenAI's.",
+    error=(dict[Literal["message", "type"], str], ...),
+)
 
 
 def responses(model: Any) -> dict[int | str, dict[str, Any]]:

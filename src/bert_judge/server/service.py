@@ -77,16 +77,13 @@ class Service:
         return Judged(queue, samples, await self.verdicts(request, queue, samples))
 
     def _queue(self, body: ForJudge) -> JudgeQueue:
-        """The queue of the judge that a request names by either field, or else of the first judge."""
-        judge, model = body.judge, body.model
-        if judge is not None and model is not None and judge != model:
-            raise RefusedError(422, f"judge is {shown(judge)} and model {shown(model)}; give one of them.")
-        name = judge if judge is not None else model
-        if name is None:
+        """The queue of the judge that a request names, or else of the first judge."""
+        if body.judge is None:
             return next(iter(self.queues.values()))
-        if name not in self.queues:
-            raise RefusedError(404, f"there is no judge {shown(name)} here; {did_you_mean(name, self.queues)}")
-        return self.queues[name]
+        if body.judge not in self.queues:
+            hint = did_you_mean(body.judge, self.queues)
+            raise RefusedError(404, f"there is no judge {shown(body.judge)} here; {hint}")
+        return self.queues[body.judge]
 
     def _sample(self, queue: JudgeQueue, row: RowBody, place: str) -> Sample:
         """The sample in a request's row; errors name its `place` in the body."""
