@@ -10,6 +10,7 @@ import socket
 import sys
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from types import FrameType
 from typing import Any, Final
 
@@ -29,7 +30,6 @@ _BACKLOG = 2048  # connections that wait in the system to be accepted
 _BURST = 64  # connections that are accepted at once, before they are counted again
 _RESERVED_FILES = 128  # besides connections: of judges and libraries
 _FEWEST_CONNECTIONS = 16
-_ENDING = 2.0  # seconds of draining that are kept for the work after the last request
 _LAST_READ = 0.2  # seconds for requests that are on their way on open connections
 _CHECK_SECONDS = 1.0  # between two checks of the connections
 _SWITCH_SECONDS = 0.001  # that a thread may run while others wait, so that requests are read while a judge works
@@ -99,6 +99,7 @@ def make_server(app: FastAPI, options: ServerOptions) -> uvicorn.Server:
         ws="none",
         backlog=_BURST,
         limit_concurrency=most,
+        timeout_graceful_shutdown=options.drain_seconds,
     )
     config.load()
     return _Server(config, app.state.service, options, most)
@@ -137,7 +138,6 @@ class _Server(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, service: Service, options: ServerOptions, most: int) -> None:
         super().__init__(config)
         self._service, self._options = service, options
-        self._exit_started = 0.0
         self._checking: asyncio.Task[None] | None = None
         self._idle: dict[Any, tuple[object, float]] = {}  # connections, their last requests, and since when
         self._unread: dict[Any, float] = {}  # connections, and since when parts of an answer wait for their clients
@@ -187,26 +187,19 @@ class _Server(uvicorn.Server):
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Exit; on the first SIGTERM only after the delay, in which /ready sends requests elsewhere."""
-        if sig != signal.SIGTERM or self._service.draining or not self._options.drain_delay:
-            self._exit(sig, frame)
-            return
-        self._service.draining = True
-        loop = asyncio.get_running_loop()
-        loop.call_soon_threadsafe(loop.call_later, self._options.drain_delay, self._exit, sig, frame)
-
-    def _exit(self, sig: int, frame: FrameType | None) -> None:
-        self._service.draining, self._exit_started = True, self._exit_started or time.monotonic()
-        super().handle_exit(sig, frame)
+        is_first, self._service.draining = not self._service.draining, True
+        leave = partial(super().handle_exit, sig, frame)
+        if is_first and sig == signal.SIGTERM and self._options.drain_delay:
+            loop = asyncio.get_running_loop()
+            loop.call_soon_threadsafe(loop.call_later, self._options.drain_delay, leave)
+        else:
+            leave()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Accept no more connections, read what was sent already, and end as uvicorn does."""
         for server in self.servers:
             server.close()
         await asyncio.sleep(_LAST_READ)
-        # The loop may have been busy since the signal came.
-        now = time.monotonic()
-        left = self._options.drain_seconds - (now - (self._exit_started or now))
-        self.config.timeout_graceful_shutdown = max(0, int(left - min(_ENDING, left / 4)))
         await super().shutdown(sockets)
         if self._checking is not None:
             self._checking.cancel()
