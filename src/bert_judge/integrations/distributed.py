@@ -69,7 +69,8 @@ class RayJudge(Judge):
 
         with _own_errors():
             task = ray.remote(max_retries=0, **self._resources)(_JudgeMaker.described)
-            self.info, self._refits, self._costs = ray.get(task.remote(maker))
+            self.info, self._refits, costs = ray.get(task.remote(maker))
+        self._costs: Costs | None = costs
         self._maker, self._shown = maker, set[str]()
 
     @property

@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
 from bert_judge.encoder.models import STARTER
 from bert_judge.errors import InputError, did_you_mean
@@ -36,6 +36,7 @@ Text = str | Sequence[Mapping[str, Any]]
 Reference = str | Sequence[str] | Mapping[str, Any] | None
 """The correct answer of a row, several, or a mapping that holds them; None and blank texts are no reference."""
 
+_Undecided = TypeVar("_Undecided", float, None)
 _TRL_ARGUMENTS = frozenset("completion_ids trainer_state log_extra log_metric environments".split())  # no columns
 _VERL_ARGUMENTS = ("reward_router_address", "reward_model_tokenizer")  # passed if verl also runs a reward model
 _NO_REFERENCE = Verdict(None, explanation="the row has no reference")
@@ -109,7 +110,7 @@ class Correctness:
         if log_metric := columns.get("log_metric"):
             for kind, rows in _counts(verdicts).items():
                 log_metric(f"{self.name}/{kind}", rows / count)
-        return list(map(self.reward, verdicts))
+        return [self.reward(verdict, None) for verdict in verdicts]
 
     def verdicts(
         self,
@@ -135,7 +136,7 @@ class Correctness:
         verdicts = iter(self._shared.assess([row for row in rows if isinstance(row, Sample)]))
         return [next(verdicts) if isinstance(row, Sample) else row for row in rows]
 
-    def reward(self, verdict: Verdict, undecided: float | None = None) -> float | None:
+    def reward(self, verdict: Verdict, undecided: _Undecided) -> float | _Undecided:
         """The reward for a verdict: its score, clipped, or `undecided` if it has none."""
         if verdict.score is None:
             return undecided

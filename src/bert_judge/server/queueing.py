@@ -149,8 +149,7 @@ class JudgeQueue:
         self._usage = dict[str, float]()  # recent seconds of the judge by client
         self._halved = time.monotonic()  # when half of them were last forgotten
 
-    @property
-    def waiting(self) -> int:
+    def rows_waiting(self) -> int:
         """How many rows wait."""
         return sum(len(submission.waiting) for submission in self._submissions)
 
@@ -161,7 +160,7 @@ class JudgeQueue:
 
     def submit(self, samples: Sequence[Sample], client: str) -> Submission:
         """Queue a client's rows for the judge. Raises RefusedError if there is no room for them."""
-        waiting = self.waiting
+        waiting = self.rows_waiting()
         if waiting + len(samples) > self._options.queue_rows:
             seconds = min(max(1, math.ceil(waiting * self._seconds_a_row)), _LONGEST_RETRY_AFTER)
             message = f"{waiting} rows are waiting already; try again in {seconds} s."
@@ -184,7 +183,7 @@ class JudgeQueue:
             if not self._submissions:
                 self._arrived.clear()
                 await self._arrived.wait()
-                if self.waiting < self._options.batch_rows:
+                if self.rows_waiting() < self._options.batch_rows:
                     await asyncio.sleep(self._options.batch_wait / 1000)
             batch = self._next_batch()
             if not batch:  # only long rows wait, and another judge is reading some

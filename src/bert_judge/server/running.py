@@ -172,7 +172,8 @@ class _Server(uvicorn.Server):
         """Close connections that for too long sent half a head or nothing, or did not read their answer."""
         idle, unread = self._idle, self._unread
         self._idle, self._unread = {}, {}
-        for connection in list(self.server_state.connections):
+        connections: list[Any] = list(self.server_state.connections)
+        for connection in connections:
             transport, request = connection.transport, connection.cycle
             if request is None or request.response_complete:
                 last_request, since = idle.get(connection, (request, now))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
-from typing import Annotated, Any, Final, Literal, get_args, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, get_args, get_type_hints
 
 from pydantic import (
     BaseModel,
@@ -119,35 +119,45 @@ def _verdict_fields() -> dict[str, Any]:
     }
 
 
-VerdictBody = create_model(
-    "VerdictBody",
-    __config__=ConfigDict(extra="allow"),
-    __doc__="A verdict. `score` and `label` are null if it is undecided; other fields without a value are left out.",
-    id=(str | int | None, None),
-    **_verdict_fields(),
-)
-OneVerdict = create_model("OneVerdict", __base__=VerdictBody, __doc__="A verdict and its judge.", judge=(str, ...))
-ManyVerdicts = create_model(
-    "ManyVerdicts",
-    __doc__="Verdicts in the order of the samples, and their judge.",
-    judge=(str, ...),
-    verdicts=(list[VerdictBody], ...),  # type: ignore[valid-type]
-)
+if TYPE_CHECKING:
+    _VerdictFields = BaseModel
+else:
+    _VerdictFields = create_model("_VerdictFields", **_verdict_fields())
 
 
-ExplanationBody = create_model(
-    "ExplanationBody",
-    __base__=OneVerdict,
-    __doc__="A verdict, the parts that made the difference, and all sentences and words, each left out in turn.",
-    **dict.fromkeys(("carrying", "sentences", "words"), (list[Occlusion], ...)),  # type: ignore[call-overload]
-)
+class VerdictBody(_VerdictFields):
+    """A verdict. `score` and `label` are null if it is undecided; other fields without a value are left out."""
+
+    model_config = ConfigDict(extra="allow")
+
+    id: str | int | None = None
 
 
-Failure = create_model(
-    "Failure",
-    __doc__="The body of every status from 400 on: `message` is a sentence, `type` one of OpenAI's.",
-    error=(dict[Literal["message", "type"], str], ...),
-)
+class OneVerdict(VerdictBody):
+    """A verdict and its judge."""
+
+    judge: str
+
+
+class ManyVerdicts(BaseModel):
+    """Verdicts in the order of the samples, and their judge."""
+
+    judge: str
+    verdicts: list[VerdictBody]
+
+
+class ExplanationBody(OneVerdict):
+    """A verdict, the parts that made the difference, and all sentences and words, each left out in turn."""
+
+    carrying: list[Occlusion]
+    sentences: list[Occlusion]
+    words: list[Occlusion]
+
+
+class Failure(BaseModel):
+    """The body of every status from 400 on: `message` is a sentence, `type` one of OpenAI's."""
+
+    error: dict[Literal["message", "type"], str]
 
 
 def responses(model: Any) -> dict[int | str, dict[str, Any]]:

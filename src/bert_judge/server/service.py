@@ -43,7 +43,7 @@ class Service:
             for name, judge in judges.items()
         }
         for name, queue in self.queues.items():
-            metrics.queue_rows.labels(name).set_function(lambda queue=queue: queue.waiting)
+            metrics.queue_rows.labels(name).set_function(queue.rows_waiting)
 
     @asynccontextmanager
     async def lifespan(self, _: FastAPI) -> AsyncIterator[None]:
