@@ -77,7 +77,7 @@ def test_refusals_are_counted_by_reason(url: str) -> None:
         ("/v1/judge", b" " * 8_000_001, "body", 413),
         ("/v1/judge", {}, "invalid", 422),
         ("/v1/judge", ROW | {"judge": "other"}, "name", 404),
-        ("/health", {}, "method", 405),
+        ("/health", {}, "invalid", 405),
     ]:
         name = f'bert_judge_refusals_total{{reason="{reason}",status="{status}"}}'
         before = figure(url, name)

@@ -230,13 +230,13 @@ def labelling_router(labelling: Labelling) -> APIRouter:
     @router.post("/decide")
     def decide(body: _Decision) -> Response:
         if not labelling.decide(body.draw, body.label):
-            raise RefusedError(409, "this answer was decided already, perhaps in another window.")
+            raise RefusedError(409, "this answer was decided already, perhaps in another window.", "decided")
         return state(body.judge)
 
     @router.post("/undo")
     def undo(body: _PageState) -> Response:
         if not labelling.undo():
-            raise RefusedError(409, "there is nothing to undo.")
+            raise RefusedError(409, "there is nothing to undo.", "decided")
         return state(body.judge)
 
     @router.get("/{name:path}")

@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from bert_judge.records import Verdict
 from bert_judge.server import ServerOptions
 from bert_judge.server.access import Keys, allowed_hosts, host_name, is_allowed_host
-from bert_judge.server.responses import RefusedError, failure, reason_of, shown
+from bert_judge.server.responses import INVALID, RefusedError, failure, shown
 from bert_judge.server.schema import MOST_ROWS
 
 _OPEN_PATHS: Final = frozenset(["/health", "/ready", "/", "/page.css", "/page.js"])
@@ -143,7 +143,7 @@ class RequestMiddleware:
         is_open = not self._keys or path in _OPEN_PATHS or path.startswith(_SECRET_PATHS)
         if not is_open and not self._keys.allow(headers.get(b"authorization", b"")):
             message = "the key is missing or wrong; send one as Authorization: Bearer KEY."
-            raise RefusedError(401, message, headers={"WWW-Authenticate": "Bearer"})
+            raise RefusedError(401, message, "key", headers={"WWW-Authenticate": "Bearer"})
         if int(headers.get(b"content-length") or 0) > self.options.max_body:
             raise _too_large(self.options)
 
@@ -152,7 +152,8 @@ class RequestMiddleware:
         self._metrics.requests.labels(path, status).inc()
         self._metrics.request_seconds.labels(path).observe(seconds)
         if status == 503 or 400 <= status < 500:
-            self._metrics.refusals.labels(scope["state"].get("refused") or reason_of(status), status).inc()
+            reason = scope["state"].get("refused", "ending" if status == 503 else INVALID)
+            self._metrics.refusals.labels(reason, status).inc()
         fields = {"method": scope["method"], "path": path, "status": status, "seconds": round(seconds, 4)}
         fields |= scope["state"]["log"]
         _log.log(logging.WARNING if status >= 500 else logging.INFO, "request", extra={"fields": fields})
@@ -179,7 +180,8 @@ class _Exchange:
             async with asyncio.timeout_at(self._end):
                 message = await self._receive()
         except TimeoutError:
-            raise RefusedError(408, f"the body did not arrive within {options.body_seconds:g} seconds.") from None
+            late = f"the body did not arrive within {options.body_seconds:g} seconds."
+            raise RefusedError(408, late, "body_seconds") from None
         self._hold(len(message.get("body", b"")))
         self._is_complete = not message.get("more_body", False)
         if self._is_complete and self.size > _LARGE:

@@ -21,31 +21,22 @@ PAGE_HEADERS: Final = {
 }
 """The headers of all that our pages load."""
 
+INVALID: Final = "invalid"
+"""The reason of a refusal that has no reason of its own."""
+
 _MEDIA_TYPES: Final = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
 _TYPES: Final = {401: "authentication_error", 404: "not_found_error", 429: "rate_limit_error"}
-_REASONS: Final = {
-    400: "json",
-    401: "key",
-    403: "origin",
-    404: "name",
-    405: "method",
-    408: "body_seconds",
-    409: "decided",
-    413: "size",
-    422: "invalid",
-    429: "busy",
-    499: "gone",
-    503: "ending",
-}
 _LONGEST = 60  # characters of a client's text in a message
 
 
 class RefusedError(HTTPException):
     """A refused request: its status, a sentence, and the reason in a word, for the metrics."""
 
-    def __init__(self, status: int, message: str, reason: str = "", headers: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, status: int, message: str, reason: str = INVALID, headers: Mapping[str, str] | None = None
+    ) -> None:
         super().__init__(status, message, headers)
-        self.reason = reason or reason_of(status)
+        self.reason = reason
 
 
 class SafeJSONResponse(JSONResponse):
@@ -54,11 +45,6 @@ class SafeJSONResponse(JSONResponse):
     def render(self, content: Any) -> bytes:
         """The content as JSON."""
         return json.dumps(content, allow_nan=False, separators=(",", ":")).encode()
-
-
-def reason_of(status: int) -> str:
-    """The default reason for a status."""
-    return _REASONS.get(status, "other")
 
 
 def failure(status: int, message: str, headers: Mapping[str, str] | None = None) -> JSONResponse:

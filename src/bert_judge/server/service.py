@@ -82,7 +82,7 @@ class Service:
             return next(iter(self.queues.values()))
         if body.judge not in self.queues:
             hint = did_you_mean(body.judge, self.queues)
-            raise RefusedError(404, f"there is no judge {shown(body.judge)} here; {hint}")
+            raise RefusedError(404, f"there is no judge {shown(body.judge)} here; {hint}", "name")
         return self.queues[body.judge]
 
     def _sample(self, queue: JudgeQueue, row: RowBody, place: str) -> Sample:
@@ -116,7 +116,7 @@ class Service:
             await asyncio.wait((submission.result, gone), return_when=asyncio.FIRST_COMPLETED)
             if not submission.result.done():
                 self.metrics.dropped_rows.labels(queue.name).inc(len(submission.waiting))
-                raise RefusedError(499, "the client is gone.")
+                raise RefusedError(499, "the client is gone.", "gone")
             return submission.result.result()
         finally:
             gone.cancel()
