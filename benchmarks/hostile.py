@@ -108,7 +108,7 @@ def serving(folder: Path, row_seconds: float) -> Iterator[tuple[subprocess.Popen
     for name, text in JUDGES.items():
         (folder / name).write_text(text)
     judges = ",".join(["starter", *JUDGES, "BERTScore"])
-    command = [sys.executable, "-m", "bert_judge.cli", "serve", "--port", "0", "--quiet", "--judge", judges]
+    command = [sys.executable, "-m", "bert_judge", "serve", "--port", "0", "--quiet", "--judge", judges]
     command += ["--drain_seconds", str(DRAIN), "--row_seconds", str(row_seconds)]
     process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     try:

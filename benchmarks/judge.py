@@ -125,7 +125,6 @@ def judging(judge: BERTJudge, rows: Sequence[Sample]) -> Callable[[], list[float
     candidates, references = [sample.candidate for sample in rows], [sample.references for sample in rows]
 
     def run() -> list[float]:
-        judge._engine.forget()
         return [score or 0.0 for score in judge.predict(questions, candidates, references)]
 
     return run
@@ -252,7 +251,7 @@ def profile(model_path: str, rows: Sequence[Sample]) -> None:
 
     from bert_judge.encoder import openvino_runtime
     from bert_judge.encoder.batching import pack
-    from bert_judge.encoder.modules import make_encoder
+    from bert_judge.encoder.torch_runtime import make_encoder
 
     judge = BERTJudge(model_path, runtime="openvino")
     model, runtime = judge._model, judge._model.runtime

@@ -104,7 +104,7 @@ sys.exit(status)
 
 def command(*arguments: str) -> tuple[float, float]:
     """The seconds that a `bert-judge` command takes, and the most memory that it holds, in MiB."""
-    line = [sys.executable, "-m", "bert_judge.cli", *arguments]
+    line = [sys.executable, "-m", "bert_judge", *arguments]
     start = time.perf_counter()
     # On Linux the peak of a process starts at that of the one that began it: a small one begins it.
     found = subprocess.run([sys.executable, "-c", _LAUNCHER, *line], stdout=subprocess.PIPE, text=True, check=False)
@@ -131,12 +131,9 @@ def measure(model_path: str, rows: Sequence[Sample], repeats: int, cores: int) -
     for kind, each in (("whole", judges), ("encoder for nothing", free)):
         for n, one in each.items():
             runs[f"{kind}, workers {n}"] = lambda one=one: list(one.assess(rows))  # type: ignore[misc]
-    used = [*judges.values(), *free.values()]
     best = dict.fromkeys(runs, (float("inf"), float("inf")))
     for _ in range(repeats):
         for name, run in runs.items():
-            for one in used:
-                one._engine.forget()
             for forget in (text_values._read_short, text_values._read_long, matching._read_question):
                 forget.cache_clear()
             before = seconds()

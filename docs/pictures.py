@@ -21,19 +21,13 @@ def main() -> None:
     path = next(filter(None, map(shutil.which, browsers)), None)
     with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
         folder = Path(name)
-        run("score", ANSWERS, "--suite", suite(folder), "--output_dir", folder / "out", "--quiet")
+        run("score", ANSWERS, "--judge", "starter,containment,BERTScore", "--output_dir", folder / "out", "--quiet")
         run("score", ANSWERS, "--output_dir", folder / "why", "--explain", "20", "--quiet")
         browser = playwright.chromium.launch(executable_path=path)
         report(browser.new_page(viewport={"width": 1280, "height": 900}), folder / "out-suite.html")
         why(browser.new_page(viewport={"width": 1280, "height": 900}), folder / "why" / "report.html")
         server(browser.new_page(viewport={"width": 1100, "height": 560}))
         browser.close()
-
-
-def suite(folder: Path) -> Path:
-    path = folder / "suite.yaml"
-    path.write_text("starter: starter\ncontainment: containment\nBERTScore: BERTScore\n")
-    return path
 
 
 def report(page: Page, path: Path) -> None:

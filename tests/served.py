@@ -70,7 +70,7 @@ def figure(url: str, name: str) -> float:
 def started(folder: Path, *arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """A process with `bert-judge serve`, and its address; ended in any case."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path])}
-    command = [sys.executable, "-m", "bert_judge.cli", "serve", "--port", "0", *arguments]
+    command = [sys.executable, "-m", "bert_judge", "serve", "--port", "0", *arguments]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, cwd=folder, stdout=pipe, stderr=pipe, text=True, env=environment) as process:
         assert process.stdout

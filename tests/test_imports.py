@@ -147,7 +147,6 @@ def test_nothing_heavy_is_imported_before_it_is_needed(code: str):
 
 
 def test_the_package_lists_what_it_offers() -> None:
-    import bert_judge.encoder.pickles
     import bert_judge.wording
 
     listed = dir(bert_judge)

@@ -210,11 +210,10 @@ def test_one_answer_a_question_has_wilsons_interval():
     assert summary.agreement.accuracy.method == "Wilson interval"
 
 
-def test_rows_of_any_order_have_one_summary(monkeypatch: pytest.MonkeyPatch):
+def test_rows_of_any_order_have_one_summary():
     records = answered(300, 3) + [record(1, question="Which is number 2?"), record(1, references=["a", "b"])] * 2
     expected = Tally(records).summary()
     assert "301 questions" in expected.accuracy.method
-    monkeypatch.setattr("bert_judge.results.summary._ByQuestion._LEAST", 7)  # counts are added up many times
     for seed in range(3):
         random.Random(seed).shuffle(records)
         summary = Tally(records).summary()

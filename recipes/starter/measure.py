@@ -86,7 +86,7 @@ def measure_cost(model: str, rows: Sequence[Sample]) -> str:
     from torch.utils.flop_counter import FlopCounterMode
 
     from bert_judge.encoder.engine import LOGITS
-    from bert_judge.encoder.modules import make_encoder
+    from bert_judge.encoder.torch_runtime import make_encoder
 
     folder = find_model(model)
     reader = PromptEncoder(load_tokenizer(folder), JudgeConfig.load(folder).form, max_input_tokens(read_config(folder)))

@@ -18,15 +18,7 @@ from bert_judge.inputs import BadRow
 from bert_judge.paths import find_folder, model_folder
 from bert_judge.reading import THINK_TOKEN, split_trace
 from bert_judge.records import Sample
-from bert_judge.results import (
-    CANDIDATES,
-    PART_ROWS,
-    RUN,
-    SCORES,
-    Identity,
-    circumstances,
-    read_list,
-)
+from bert_judge.results import CANDIDATES, PART_ROWS, RUN, SCORES, Identity, circumstances, read_list
 from bert_judge.results.files import json_list, write, write_json
 from bert_judge.wording import public_command
 
@@ -46,16 +38,11 @@ class Task:
     @classmethod
     def of(cls, name: str, dataset: Dataset) -> Task:
         """The task of a dataset. Raises InputError where it lacks `question` or `reference`."""
-        if not hasattr(dataset, "column_names"):
+        columns = getattr(dataset, "column_names", ())
+        if not {"question", "reference"} <= set(columns):
+            kind = f"the columns {', '.join(columns)}" if columns else f"a {type(dataset).__name__}"
             raise InputError(
-                f"the task {name} returned a {type(dataset).__name__}; a dataset with question and reference was "
-                "expected."
-            )
-        lacking = [column for column in ("question", "reference") if column not in dataset.column_names]
-        if lacking:
-            raise InputError(
-                f"the task {name} has no column {' or '.join(lacking)} (it has {', '.join(dataset.column_names)}); "
-                "a task returns a dataset with question and reference."
+                f"the task {name} returned {kind}; a dataset with the columns question and reference was expected."
             )
         references = [(value,) if isinstance(value, str) else tuple(value) for value in dataset["reference"]]
         return cls(name, list(dataset["question"]), references)
@@ -141,12 +128,12 @@ def generate_candidates(
     think_token: str = THINK_TOKEN,
     overwrite: bool = False,
     command: Sequence[str] = (),
-    progress: Callable[[Reply], None] = lambda _: None,
+    progress: Callable[[], object] = lambda: None,
 ) -> Path:
     """Let a model answer the questions of a task; returns the folder with `candidates.json`.
 
     Candidates that are there already are kept, unless `overwrite`. A reasoning trace is cut off; one that never ends
-    leaves an empty candidate. `progress` is called with each reply. Raises ModelError where prompts have no reply; a
+    leaves an empty candidate. `progress` is called for each reply. Raises ModelError where prompts have no reply; a
     `KeptGenerator` keeps the other replies for the next call.
     """
     folder = output_dir / task.name / model_folder(model)
@@ -156,7 +143,7 @@ def generate_candidates(
     start, replies = time.time(), dict[int, Reply]()
     for index, reply in generator.replies(task.questions):
         replies[index] = reply
-        progress(reply)
+        progress()
     failed = [reply.error for reply in replies.values() if reply.error is not None]
     if failed:
         raise ModelError(
@@ -165,22 +152,32 @@ def generate_candidates(
         )
     ordered = [replies[index] for index in range(len(replies))]
     answers = [split_trace(reply.text, think_token)[1] for reply in ordered]
-    asked = [reply for reply in ordered if not reply.cached]
+    asked = sum(not reply.cached for reply in ordered)
     run = {
-        "summary": {
-            "prompts": len(ordered),
-            "from_the_store": len(ordered) - len(asked),
-            "prompt_tokens": sum(reply.prompt_tokens for reply in ordered),
-            "completion_tokens": sum(reply.completion_tokens for reply in ordered),
-            "cut_at_max_tokens": sum(reply.finish_reason == "length" for reply in ordered),
-            "unfinished_reasoning": sum(answer is None for answer in answers),
-            "truncated_prompts": sum(reply.truncated > 0 for reply in ordered),
-        },
+        "identity": asdict(identity),
+        "summary": _summary(ordered) | {"unfinished_reasoning": answers.count(None)},
         "command": public_command(command),
-        **circumstances(start, time.time() - start, len(asked)),
+        **circumstances(start, time.time() - start, asked),
     }
-    _write_candidates(folder, (answer or "" for answer in answers), identity, run)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / RUN).unlink(missing_ok=True)
+        write(folder / CANDIDATES, json_list(json.dumps(answer or "") for answer in answers))
+        write_json(folder / RUN, run)
+    except OSError as error:
+        raise OutputError(f"{folder} can't be written ({error.strerror}); choose another folder.") from error
     return folder
+
+
+def _summary(replies: Sequence[Reply]) -> dict[str, int]:
+    return {
+        "prompts": len(replies),
+        "from_the_store": sum(reply.cached for reply in replies),
+        "prompt_tokens": sum(reply.prompt_tokens for reply in replies),
+        "completion_tokens": sum(reply.completion_tokens for reply in replies),
+        "cut_at_max_tokens": sum(reply.finish_reason == "length" for reply in replies),
+        "truncated_prompts": sum(reply.truncated > 0 for reply in replies),
+    }
 
 
 def build_training_data(
@@ -267,14 +264,3 @@ def _are_written(folder: Path, identity: Identity) -> bool:
     if other:
         raise OutputError(f"{folder} holds candidates of {other}; choose another folder, or pass overwrite=True.")
     return True
-
-
-def _write_candidates(folder: Path, candidates: Iterable[str], identity: Identity, run: Mapping[str, Any]) -> None:
-    """Write candidates and the record of their run, each in one step."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / RUN).unlink(missing_ok=True)
-        write(folder / CANDIDATES, json_list(json.dumps(text) for text in candidates))
-        write_json(folder / RUN, {"identity": asdict(identity), **run})
-    except OSError as error:
-        raise OutputError(f"{folder} can't be written ({error.strerror}); choose another folder.") from error

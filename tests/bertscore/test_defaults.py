@@ -151,7 +151,7 @@ def test_a_model_brings_its_own_figures_of_layers_that_are_there(own_model: Path
     with pytest.raises(InputError, match="num_layers is 9"):
         BERTScorer(str(own_model))
     (own_model / "bertscore.json").write_text('{"num_layers": 2, "baseline": [[0.1, 0.1, 0.1]]}')
-    with pytest.raises(InputError, match=r"but layer 2 is read; make a baseline .* `bert-judge bertscore`\.$"):
+    with pytest.raises(InputError, match=r"but layer 2 is read; give a baseline file of this model\.$"):
         BERTScorer(str(own_model), rescale_with_baseline=True)
     with pytest.raises(InputError, match="layer 3 is read"):
         BERTScorer(str(own_model), rescale_with_baseline=True, all_layers=True)
@@ -177,8 +177,8 @@ def test_the_language_of_a_baseline_counts(make_model: Callable[..., None], refu
     for model, lang, message in [
         ("roberta-large", None, r"^roberta-large has rescaling baselines for .*en.*, but no language was given"),
         ("roberta-large", "de", r"^roberta-large has rescaling baselines for .*en.*, but none for 'de'"),
-        ("starter", "de", r"^the baseline of starter is for the language 'en', not 'de'; make one from texts"),
-        ("mine", "en", r"^there is no rescaling baseline for mine; make one from texts with `bert-judge bertscore`"),
+        ("starter", "de", r"^the baseline of starter is for the language 'en', not 'de'; give a file as baseline_path"),
+        ("mine", "en", r"^there is no rescaling baseline for mine; give a file as baseline_path"),
     ]:
         make_model(model)
         with refused(match=message, model=model, lang=lang):

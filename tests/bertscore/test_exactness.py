@@ -159,32 +159,6 @@ SENTENCES = [
     "Next week there will be a vote on the budget.",
     "He moved to Lisbon in 1998 and never came back.",
     "She has lived in Porto since 2004.",
-    "Add two eggs and whisk until the mixture is smooth.",
-    "Whisk in two eggs until smooth.",
-    "The bridge was closed because of strong winds.",
-    "Strong winds closed the bridge.",
-    "No flights were cancelled.",
-    "All flights were cancelled.",
-    "Mount Kenya is the second-highest mountain in Africa.",
-    "After Kilimanjaro, Mount Kenya is Africa's highest peak.",
-    "Please restart the computer before installing the update.",
-    "Install the update, then restart your computer.",
-    "The novel is about a family of fishermen in Norway.",
-    "It's a novel on fishermen, set in Norway!",
-    "Water boils at 100 °C at sea level.",
-    "At sea level, water boils at 212 °F.",
-    "The museum is free on Sundays.",
-    "On Sundays, nobody pays at the museum.",
-    "Their third album sold two million copies.",
-    "Two million people bought the band's third album.",
-    "The train leaves at 7:45 from platform 9.",
-    "Departure: 19:45, platform 7.",
-    "Researchers found traces of water on the asteroid.",
-    "Traces of water were found on the asteroid by researchers.",
-    "I don't think that this is a good idea.",
-    "This is a good idea, I think.",
-    "The patient was given antibiotics for ten days.",
-    "For ten days the patient received antibiotics.",
     "Yes.",
     "Yes, of course; why wouldn't they?",
     "The president of the company resigned after the merger had failed, which nobody at the headquarters expected.",
@@ -217,16 +191,3 @@ def test_runtimes_agree(make_base: Callable[..., Path], subtests: pytest.Subtest
             with pytest.warns(UserWarning, match="2 of 10 pairs"):
                 one, other = (scorer.score([*CANDIDATES, *odd], [*FIRST, *odd[::-1]]) for scorer in scorers)
             assert_equal(one, other, 1e-4)
-
-
-@pytest.mark.parametrize("runtime", ["torch", "openvino"])
-@pytest.mark.parametrize("name", ["starter", "modernbert"])
-def test_bfloat16_stays_near_float32(make_base: Callable[..., Path], name: str, runtime: str) -> None:
-    path = name if name == "starter" else make_base(name)
-    cands, refs = SENTENCES[::2], SENTENCES[1::2]
-    scorers = [own_scorer(path, dtype=dtype, runtime=runtime) for dtype in ("float32", "bfloat16")]
-    exact, fast = (scorer.score(cands, refs)[2] for scorer in scorers)
-    assert (exact - fast).abs().max() < 1e-2
-    differs = bool((exact - fast).abs().max() > 0)
-    assert differs == (scorers[1].signature.settings["dtype"] == "bfloat16")  # what ran is what it says
-    assert abs((exact - fast).mean()) < 2e-3

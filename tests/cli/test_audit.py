@@ -92,17 +92,6 @@ def test_a_users_own_rows(audit):
     assert "other entity" not in out  # nobody else is asked for
 
 
-def test_flags_may_stand_in_a_file(audit):
-    Path("audit.yaml").write_text(
-        "judge_type: RegexJudge\npattern: none\nmetric: containment\nfamilies: [case, negated]\nitems: 10\n",
-        encoding="utf-8",
-    )
-    _, out, _ = audit("--config", "audit.yaml", "--families", "negated")
-    assert "10 questions" in out
-    assert "\nnegated" in out
-    assert "\ncase" not in out
-
-
 def test_what_is_refused_before_a_judge_is_asked(complaint: Callable[..., str], subtests: pytest.Subtests):
     write_rows("rows.jsonl", ROWS[:1])
     for arguments, sentence in [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
 from collections.abc import Callable
@@ -13,7 +12,6 @@ import pytest
 
 from bert_judge import BERTScorer
 from bert_judge.cli import main
-from json_lines import write_rows
 
 CANDIDATES = ["A cat was sitting.", "London is big.", ""]
 REFERENCES = ["The cat sat.", "Paris is big.", "x"]
@@ -24,8 +22,6 @@ OTHERS = ["There is a cat.", "London is large.", "x y"]
 def files(folder: Path) -> None:
     for name, lines in (("c.txt", CANDIDATES), ("r.txt", REFERENCES), ("r2.txt", OTHERS)):
         Path(name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    rows = [{"candidate": c, "references": [r]} for c, r in zip(CANDIDATES, REFERENCES, strict=True)]
-    write_rows("rows.jsonl", rows)
 
 
 def run(line: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, list[str], str]:
@@ -93,23 +89,6 @@ def test_texts_in_place_of_files(capsys: pytest.CaptureFixture[str]) -> None:
     assert out[-1].endswith("P: 1.000000 R: 1.000000 F1: 1.000000")
 
 
-def test_rows_of_json_and_objects_out(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    _, lines, _ = run("bertscore -r r.txt -c c.txt -s", capsys)
-    wanted = [float(line.split("\t")[2]) for line in lines[1:]]
-    _, out, _ = run("bertscore --json rows.jsonl", capsys)
-    assert json.loads(out[0]) == {"bertscore_f1": pytest.approx(sum(wanted) / 3, abs=1e-5)}
-    _, out, _ = run("bertscore --json rows.jsonl -s --details", capsys)
-    rows = [json.loads(line) for line in out]
-    assert [row["bertscore_f1"] for row in rows[:-1]] == pytest.approx(wanted, abs=1e-5)
-    assert rows[-1].keys() == {"bertscore_precision", "bertscore_recall", "bertscore_f1", "signature"}
-    row = b'{"answer": "A cat was sitting.", "gold": ["The cat sat."]}\n'
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(row)))
-    _, out, _ = run("bertscore --json --map candidate=answer,reference=gold", capsys)
-    assert json.loads(out[0])["bertscore_f1"] == pytest.approx(wanted[0], abs=5e-3)
-    _, out, _ = run("bertscore -r r.txt -c c.txt --json", capsys)
-    assert json.loads(out[0])["bertscore_f1"] == pytest.approx(sum(wanted) / 3, abs=1e-5)
-
-
 def test_idf_is_kept_in_a_file(capsys: pytest.CaptureFixture[str]) -> None:
     _, counted, _ = run("bertscore -r r.txt -c c.txt --idf", capsys)
     _, written, _ = run("bertscore -r r.txt -c c.txt --idf_path idf.json", capsys)
@@ -119,22 +98,6 @@ def test_idf_is_kept_in_a_file(capsys: pytest.CaptureFixture[str]) -> None:
     assert counted == written
     assert json.loads(Path("idf.json").read_text())["documents"] == 3
     assert first[0].split(" P:")[0] == written[0].split(" P:")[0] != other[0].split(" P:")[0]
-
-
-def test_a_baseline_is_made_and_used(capsys: pytest.CaptureFixture[str]) -> None:
-    status, out, _ = run("bertscore -m starter -r r2.txt --pairs 12 --baseline own.csv", capsys)
-    assert status == 0
-    assert out[1] == "written to own.csv"
-    rows = [line.split(",") for line in Path("own.csv").read_text().splitlines()]
-    assert rows[0] == ["LAYER", "P", "R", "F"]
-    assert [row[0] for row in rows[1:]] == list("0123456")
-    assert out[0].split() == ["layer", "3", "(bertscore.json)", "P:", rows[4][1], "R:", rows[4][2], "F1:", rows[4][3]]
-    _, raw, _ = run("bertscore -r r.txt -c c.txt -s", capsys)
-    _, rescaled, _ = run("bertscore -r r.txt -c c.txt -s --baseline_path own.csv", capsys)
-    b = float(rows[4][3])
-    for before, after in zip(raw[1:], rescaled[1:], strict=True):
-        x, y = float(before.split("\t")[2]), float(after.split("\t")[2])
-        assert y == pytest.approx((x - b) / (1 - b), abs=1e-5)
 
 
 @pytest.mark.filterwarnings("default")
@@ -147,7 +110,6 @@ def test_a_long_text_is_said_to_be_cut(capsys: pytest.CaptureFixture[str]) -> No
 
 def test_bad_input_is_one_sentence(complaint: Callable[..., str], subtests: pytest.Subtests) -> None:
     Path("short.txt").write_text("one\n", encoding="utf-8")
-    Path("1.txt").write_text("one\none\n", encoding="utf-8")
     Path("empty.txt").write_text("", encoding="utf-8")
     Path("bytes.txt").write_bytes(b"\xff\xfe\x00")
     for line, said in [
@@ -165,14 +127,6 @@ def test_bad_input_is_one_sentence(complaint: Callable[..., str], subtests: pyte
         ),
         ("bertscore -r r.txt -c c.txt --idf_path c.txt", "c.txt is not an idf file"),
         ("bertscore -r r.txt -c c.txt --max_tokens 600", "max_tokens is 600; a number from 4 to 512 was expected"),
-        ("bertscore --json short.txt", "short.txt"),
-        ("bertscore -m starter -r nowhere.txt --baseline own.csv", "'nowhere.txt' can't be read"),
-        (
-            "bertscore -m starter -r 1.txt --runtime torch --baseline own.csv",
-            "1 different texts were given; a baseline needs",
-        ),
-        ("bertscore -m starter -r r.txt --pairs 0 --baseline own.csv", "pairs is 0"),
-        ("bertscore -m starter -r r.txt --baseline no/where.csv", "there is no folder no"),
     ]:
         with subtests.test(line=line, said=said):
             assert said in complaint(*line.split())

@@ -31,7 +31,7 @@ def test_the_starter_draws_and_prints_the_scores(tmp_path: Path, capsys: pytest.
     path = tmp_path / "alignment.json"
     assert main([*TEXTS, "--plot", str(path), "--dtype", "float32"]) == 0
     data, lines = json.loads(path.read_text(encoding="utf-8")), printed(capsys)
-    assert data["candidate"]["tokens"] == "she died in her home .".split()
+    assert data["candidate"]["tokens"] == "[CLS] she died in her home . [SEP]".split()
     scores = BERTScorer(dtype="float32").score([TEXTS[1]], [TEXTS[3]])
     assert [data[name] for name in ("precision", "recall", "f1")] == pytest.approx([s.item() for s in scores], abs=1e-5)
     assert lines["P"] == f"{data['precision']:.6f}  R {data['recall']:.6f}  F1 {data['f1']:.6f}"

@@ -104,11 +104,7 @@ def test_the_file_names_the_judge(printed) -> None:
     named = ("--trust_remote_code", "--quiet", "--output_dir")
     assert printed("score", answers, "--judge", "cascade.json,containment", *named, "both") == ""
     assert {path.name for path in Path("both").iterdir() if path.is_dir()} == {"cascade", "containment"}
-    assert "cascade" in printed(
-        "evaluate", answers, "--judge", "cascade.json", "--figure", "none", "--trust_remote_code"
-    )
-    Path("suite.yaml").write_text("mine: cascade.json\n")
-    assert printed("score", answers, "--suite", "suite.yaml", *named, "suite") == ""
+    assert "cascade" in printed("evaluate", answers, "--judge", "cascade.json", "--trust_remote_code")
     assert JudgeSpec.of("cascade.json").kind is Cascade
 
 

@@ -109,7 +109,7 @@ def test_the_test_of_judges_is_named_and_that_of_evaluate(compare, capsys: pytes
     assert "in brackets: 95 % intervals; p: exact sign-flip test by question" in out
     assert " of the scores" not in out
     p = line(out, "whole minus part")[-1]
-    assert bert_judge(["evaluate", "part", "whole", "--resamples", "100", "--figure", "none"]) == 0
+    assert bert_judge(["evaluate", "part", "whole", "--resamples", "100"]) == 0
     said = capsys.readouterr().out
     assert "p: exact sign-flip test by question" in said
     assert line(said[said.index("Differences") :], "whole")[-1] == p
@@ -160,7 +160,6 @@ def test_what_is_wrong_is_said_in_a_sentence(refused: Refused):
         (["a", "--by", "model"], "no row has a column 'model'"),
         (["named", "--by", "model"], "holds a single model, m"),
         (["a", "b", "--resamples", "5"], "resamples is 5"),
-        (["a", "b", "--flips", "-1"], "flips is -1"),
         (["a", "b", "--output_dir", "a.jsonl"], "a.jsonl is a file"),
     ]:
         with refused(message, error=BertJudgeError, arguments=arguments):

@@ -53,14 +53,6 @@ def test_json_has_the_same_numbers(run: str, labels: str, printed: Callable[...,
     assert found["signature"] == {"name": "BERTJudge", "settings": {"version": "1"}}
 
 
-def test_labels_of_any_column_are_taken(run: str, tmp_path: Path, printed: Callable[..., str]) -> None:
-    lines = ["number,ok", *(f"{number},{row['truth']}" for number, row in enumerate(ROWS[:60], 1))]
-    (tmp_path / "people.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    shown = printed("correct", run, "--labels", str(tmp_path / "people.csv"), "--map", "id=number,label=ok")
-    assert "labels  60 of 400 rows" in shown
-    assert "from    the file: 60, the run itself: 0" in shown
-
-
 def test_labels_of_the_run_suffice(tmp_path: Path, printed: Callable[..., str]) -> None:
     run = saved_run(tmp_path / "out", [row | {"gold": row["truth"]} for row in ROWS])
     shown = printed("correct", str(run))

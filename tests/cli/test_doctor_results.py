@@ -83,18 +83,6 @@ def test_an_unfinished_result_is_said(out: Path, capsys: pytest.CaptureFixture[s
         doctor.main([str(begun)])
 
 
-def test_a_result_of_an_older_version_has_its_rows_counted(out: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    record = json.loads((out / "run.json").read_text())
-    del record["files"]
-    (out / "run.json").write_text(json.dumps(record))
-    assert doctor.main([str(out)]) == 0
-    assert "rows counted only" in capsys.readouterr().out
-    lines = (out / "verdicts.jsonl").read_text().splitlines(keepends=True)
-    (out / "verdicts.jsonl").write_text("".join(lines[:-1]))
-    assert doctor.main([str(out)]) == 1
-    assert "verdicts.jsonl has 19 rows; 20 were written." in capsys.readouterr().err
-
-
 def flip(path: Path) -> None:
     content = bytearray(path.read_bytes())
     content[len(content) // 2] ^= 1

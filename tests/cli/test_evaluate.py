@@ -26,7 +26,8 @@ class Own(RegexJudge):
     """A judge from outside the package."""
 
 
-QUICK = ["--judge", "containment", "--resamples", "100", "--figure", "none"]
+QUICK = ["--judge", "containment", "--resamples", "100"]
+FIGURE = ["--figure", "svg", "--resamples", "100"]
 
 
 @pytest.fixture
@@ -39,19 +40,15 @@ def found(folder: str = "bert-judge-evaluation") -> dict:
 
 
 def test_judges_side_by_side(run):
-    printed = run(EXAMPLES, "--judge", "starter,containment,token_f1", "--resamples", "100", "--output_dir", "out")
+    printed = run(EXAMPLES, "--judge", "starter,containment,token_f1", *FIGURE, "--output_dir", "out")
     record = found("out")
     assert [judge["name"] for judge in record["judges"]] == ["starter", "containment", "token_f1"]
     assert record["rows"] == sum("label" in row for row in ROWS)
     accuracy = record["judges"][0]["agreement"]["accuracy"]
     assert accuracy["low"] < accuracy["value"] < accuracy["high"]
     assert f"{accuracy['value']:.1%}" in printed and "against starter" in printed and "By length" in printed
-    assert {path.name for path in Path("out").iterdir()} == {
-        "answers",
-        "evaluation.json",
-        "evaluation.md",
-        "evaluation.svg",
-    }
+    files = {"answers", "evaluation.json", "evaluation.md", "evaluation.svg"}
+    assert {path.name for path in Path("out").iterdir()} == files
     page = Path("out/evaluation.md").read_text(encoding="utf-8")
     assert "![reliability and risk-coverage](evaluation.svg)" in page and "## Where starter disagrees" in page
     assert "<svg" in Path("out/evaluation.svg").read_text(encoding="utf-8")
@@ -68,7 +65,7 @@ def test_what_is_judged_is_not_judged_again(run):
 def test_saved_results_are_read(run):
     for name, metric in (("one", "containment"), ("two", "exact_match")):
         score.main([str(EXAMPLES), "--judge", metric, "--output_dir", name, "--quiet"])
-    run("one", "two", "--resamples", "100", "--figure", "none")
+    run("one", "two", "--resamples", "100")
     record = found()
     assert [judge["name"] for judge in record["judges"]] == ["one", "two"]
     agreement = json.loads(Path("one/run.json").read_text(encoding="utf-8"))["summary"]["agreement"]
@@ -83,7 +80,7 @@ def test_labels_columns_and_a_teacher_from_another_file(run):
     labelled = [(i, row) for i, row in enumerate(ROWS) if "label" in row]
     people = [{"id": row["id"], "label": row["label"], "llm": i % 2, "who": f"w{i % 2}"} for i, row in labelled]
     labels = write_rows("people.jsonl", people)
-    flags = ("--teacher", "llm", "--by", "who", "--resamples", "100", "--figure", "none")
+    flags = ("--teacher", "llm", "--by", "who", "--resamples", "100")
     printed = run("one", "--labels", labels, *flags)
     record = found()
     assert {part["level"] for part in record["slices"] if part["kind"] == "who"} == {"w0", "w1"}
@@ -98,7 +95,7 @@ def regex_run(rows: list[dict], name: str) -> str:
 
 
 def test_answers_of_two_runs_count_once(run):
-    printed = run(regex_run(ROWS[::2], "half"), regex_run(ROWS, "all"), "--resamples", "100", "--figure", "none")
+    printed = run(regex_run(ROWS[::2], "half"), regex_run(ROWS, "all"), "--resamples", "100")
     assert found()["rows"] == len(ROWS)
     assert "by the same judge: they are counted once." in printed
 
@@ -122,16 +119,15 @@ def test_rows_without_a_label_are_left_out_and_told(run):
 def test_figures_are_the_same_each_time(run, subtests: pytest.Subtests):
     for suffix in ["svg", "png", "pdf"]:
         with subtests.test(suffix=suffix):
-            run(EXAMPLES, "--judge", "containment", "--resamples", "100", "--figure", suffix)
+            run(EXAMPLES, *QUICK, "--figure", suffix)
             path = Path(f"bert-judge-evaluation/evaluation.{suffix}")
             first = path.read_bytes()
-            run(EXAMPLES, "--judge", "containment", "--resamples", "100", "--figure", suffix)
+            run(EXAMPLES, *QUICK, "--figure", suffix)
             assert path.read_bytes() == first and len(first) > 3000
 
 
-def test_without_matplotlib_there_is_no_figure_unless_it_was_asked_for(run, monkeypatch: pytest.MonkeyPatch):
+def test_a_figure_needs_matplotlib(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    assert "no figure" in run(EXAMPLES, *QUICK[:4])
     with pytest.raises(MissingExtraError, match=r"pip install matplotlib"):
         command.main([str(EXAMPLES), "--figure", "svg"])
 

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
 import pytest
 
-from bert_judge.cli.flags import Parser, add_flags, read_config
+from bert_judge.cli.flags import Parser
 from bert_judge.errors import InputError
-from bert_judge.judges.naming import JudgeSpec, read_suite
-from conftest import Refused
+from bert_judge.judges.naming import JudgeSpec
 
 
 @dataclass(frozen=True)
 class Options:
-    output_dir: Annotated[str, "where, 100 % sure"] = "out"
-    limit: Annotated[int | None, "how many"] = None
+    output_dir: Annotated[str, "where, 100 % sure", "-o"] = "out"
+    limit: Annotated[int | None, "how many", 1] = None
     threshold: float = 0.5
     quiet: bool = False
     mode: Literal["fast", "exact"] = "fast"
@@ -30,27 +29,27 @@ class Judge:
     def __init__(self, model_path: str, batch_size: int | None = None) -> None: ...
 
 
-def parser(signature: object = Options) -> Parser:
-    made = Parser("tool do", "FILE", "Does it.", "examples:\n  tool do x\n")
-    add_flags(made.add_argument_group("flags"), signature)
-    return made
+def parser(signature: Callable[..., object] = Options) -> Parser:
+    return Parser("do", "FILE", "examples:\n  bert-judge do x\n", {"flags": signature})
+
+
+def parsed(line: str, signature: Callable[..., object] = Options) -> dict[str, object]:
+    return parser(signature).parse(line.split())
 
 
 def test_defaults_are_those_of_the_signature_or_constructor():
-    assert parser().parse([]) == vars(Options())
-    assert parser(Judge).parse(["--model-path", "m"]) == {"model_path": "m", "batch_size": None}
+    assert parsed("") == vars(Options())
+    assert parsed("--model-path m", Judge) == {"model_path": "m", "batch_size": None}
 
 
-def test_both_spellings(subtests: pytest.Subtests):
-    for spelling in ["--output_dir", "--output-dir"]:
-        with subtests.test(spelling=spelling):
-            assert parser().parse([spelling, "there"])["output_dir"] == "there"
-            assert parser().parse([f"{spelling}=there"])["output_dir"] == "there"
+def test_every_spelling(subtests: pytest.Subtests):
+    for line in ["--output_dir there", "--output-dir there", "--output_dir=there", "--output-dir=there", "-o there"]:
+        with subtests.test(line=line):
+            assert parsed(line)["output_dir"] == "there"
 
 
 def test_values_have_the_types_of_the_signature():
-    line = "--limit 3 --threshold 0.25 --quiet --mode exact --columns question=q,label="
-    assert parser().parse(line.split()) == {
+    assert parsed("--limit 3 --threshold 0.25 --quiet --mode exact --columns question=q,label=") == {
         "output_dir": "out",
         "limit": 3,
         "threshold": 0.25,
@@ -78,6 +77,7 @@ def test_wrong_usage_is_one_sentence_and_status_2(capsys: pytest.CaptureFixture[
     for line, said in [
         ("--limit x", "argument --limit: 'x' is not a whole number"),
         ("--limit 2.5", "'2.5' is not a whole number"),
+        ("--limit 0", "0 was given; a whole number of at least 1 was expected"),
         ("--threshold high", "argument --threshold: 'high' is not a number"),
         ("--mode slow", "invalid choice: 'slow'"),
         ("--columns q", "'q' is not of the form name=column,name=column"),
@@ -94,35 +94,33 @@ def test_wrong_usage_is_one_sentence_and_status_2(capsys: pytest.CaptureFixture[
     ]:
         with subtests.test(line=line, said=said):
             with pytest.raises(SystemExit) as end:
-                parser().parse(line.split())
+                parsed(line)
             error = capsys.readouterr().err
             assert end.value.code == 2
             assert said in error
-            assert error.startswith("tool do: ")
-            assert error.endswith("see tool do --help.\n")
+            assert error.startswith("bert-judge do: ")
+            assert error.endswith("see bert-judge do --help.\n")
             assert error.count("\n") == 1
 
 
 def test_help_shows_each_flag_once_with_default_and_examples(capsys: pytest.CaptureFixture[str]):
     with pytest.raises(SystemExit) as end:
-        parser().parse(["--help"])
+        parsed("--help")
     text = " ".join(capsys.readouterr().out.split())
     assert end.value.code == 0
-    assert "--output_dir TEXT where, 100 % sure (default: out)" in text
+    assert "-o, --output_dir PATH where, 100 % sure (default: out)" in text
     assert "--output-dir" not in text
     assert "--mode {fast,exact}" in text
-    assert text.endswith("examples: tool do x")
+    assert text.endswith("examples: bert-judge do x")
 
 
-def with_config(tmp_path: Path, text: str, arguments: str = "") -> dict[str, object]:
+def with_config(tmp_path: Path, text: str, line: str = "") -> dict[str, object]:
     path = tmp_path / "c.yaml"
     path.write_text(text)
-    made = parser()
-    made.set_config(read_config(str(path)), "c.yaml")
-    return made.parse(arguments.split())
+    return parsed(f"--config {path} {line}")
 
 
-def test_a_config_file_sets_defaults_and_flags_win(tmp_path: Path):
+def test_a_config_file_sets_flags_and_the_command_line_wins(tmp_path: Path):
     text = "limit: 3\noutput-dir: there\nquiet: true\nthreshold:\ncolumns:\n  question: q\n"
     values = with_config(tmp_path, text, "--limit 4")
     assert values["limit"] == 4
@@ -130,7 +128,8 @@ def test_a_config_file_sets_defaults_and_flags_win(tmp_path: Path):
     assert values["quiet"] is True
     assert values["threshold"] == 0.5  # no value: as if the line were not there
     assert values["columns"] == {"question": "q"}
-    assert with_config(tmp_path, "") == vars(Options())
+    assert with_config(tmp_path, "quiet: true", "--no-quiet")["quiet"] is False
+    assert with_config(tmp_path, "quiet: false") == with_config(tmp_path, "") == vars(Options())
 
 
 def test_a_config_file_names_columns_as_they_are(tmp_path: Path):
@@ -139,39 +138,40 @@ def test_a_config_file_names_columns_as_they_are(tmp_path: Path):
     assert with_config(tmp_path, text)["columns"] == columns
     assert with_config(tmp_path, 'columns: a=b,c="d, e"')["columns"] == {"a": "b", "c": "d, e"}
     assert with_config(tmp_path, text, "--columns id=n --columns label=y")["columns"] == {"id": "n", "label": "y"}
-    with pytest.raises(InputError, match=r"sets a column of columns to \{'b': 1\}; a name was expected"):
-        with_config(tmp_path, "columns:\n  a:\n    b: 1\n")
 
 
-def test_a_wrong_config_file_is_told(tmp_path: Path, refused: Refused):
+def test_a_wrong_config_file_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str], subtests: pytest.Subtests):
     for text, said in [
-        ("limit: x", "c.yaml sets limit to what the flag would not take: 'x' is not a whole number."),
-        ("limit: 2.5", "'2.5' is not a whole number"),
-        ("limit: true", "true is not a single value"),
-        ("limit: [1]", r"\[1\] is not a single value"),
-        ("output_dir: {a: b}", "is not a single value"),
+        ("limit: x", "argument --limit: 'x' is not a whole number"),
+        ("limit: true", "argument --limit: expected one argument"),
+        ("limit: [1, 2]", "'1,2' is not a whole number"),
+        ("limit: {a: b}", "is not a whole number"),
         ("columns: 3", "'3' is not of the form name=column"),
-        ("quiet: 1", "sets quiet to 1; true or false was expected"),
-        ("mode: slow", "sets mode to 'slow'; one of fast, exact was expected"),
-        ("limt: 3", "sets 'limt', which is not a flag of tool do; there is output_dir, limit"),
-        ("help: 3", "sets 'help', which is not a flag"),
+        ("mode: slow", "invalid choice: 'slow'"),
+        ("limt: 3", "there is no flag --limt=3, did you mean --limit?"),
+    ]:
+        with subtests.test(text=text):
+            with pytest.raises(SystemExit):
+                with_config(tmp_path, text)
+            assert said in capsys.readouterr().err
+    for text, said in [
+        ("columns:\n  a:\n    b: 1\n", "names the column {'b': 1}; a text was expected"),
         ("- a", "holds a list; names and values, as of flags, were expected"),
         ("a: [", "is not valid YAML"),
     ]:
-        with refused(match=said, text=text):
+        with subtests.test(text=text), pytest.raises(InputError, match=re.escape(said)):
             with_config(tmp_path, text)
     with pytest.raises(InputError, match=r"no.yaml can't be read \(No such file"):
-        read_config("no.yaml")
+        parsed("--config no.yaml")
 
 
 def test_a_parameter_that_can_not_be_a_flag_is_told():
     def odd(paths: list[str]) -> None: ...
 
-    with pytest.raises(InputError, match=r"parameter paths of odd can't be a flag, as it takes list\[str\]"):
+    with pytest.raises(InputError, match=r"parameter paths can't be a flag, as it takes list\[str\]"):
         parser(odd)
-    made = parser()
-    with pytest.raises(InputError, match="parameter output_dir of Options can't be a flag, as there is one of that"):
-        add_flags(made.add_argument_group("again"), Options)
+    with pytest.raises(InputError, match="parameter output_dir of Options can't be a flag, as there is one; rename it"):
+        parser().add_flags("again", Options)
 
 
 ALIASES = "\n".join(
@@ -193,7 +193,7 @@ ALIASES = "\n".join(
 def test_no_file_of_settings_ends_in_a_traceback(tmp_path: Path, content: bytes, message: str) -> None:
     path = tmp_path / "c.yaml"
     path.write_bytes(content)
-    for read in (read_config, JudgeSpec.of, lambda name: read_suite(Path(name))):
+    for read in (JudgeSpec.of, lambda name: parsed(f"--config {name}")):
         with pytest.raises(InputError, match=re.escape(message)):
             read(str(path))
 

@@ -96,27 +96,12 @@ def test_a_flag_is_for_the_judges_whose_name_does_not_say_it(score: Command) -> 
     assert (status, "the model 'm' was not found" in err) == (1, True)  # which no other judge takes
 
 
-def test_several_judges_are_a_suite(score: Command) -> None:
-    status, out, _ = score(EXAMPLES, "--judge", "containment,exact_match", "--output_dir", "out")
-    assert status == 0
-    assert {path.name for path in Path("out").iterdir()} == {"containment", "exact_match"}
-    names = ["containment", "exact_match"]
-    assert [line.split()[0] for line in out.splitlines() if line.startswith(tuple(names))] == names
-    Path("config.yaml").write_text("judge: [containment, exact_match]\noutput_dir: other\nquiet: true\n")
-    assert score(EXAMPLES, "--config", "config.yaml")[0] == 0
-    assert lines("other/exact_match") == lines("out/exact_match")
-
-
 def test_a_wrong_name_is_answered_in_a_sentence(complaint: Callable[..., str]) -> None:
     said = {
         ("--judge", "contaiment"): "did you mean containment?",
         ("--judge", "nobody/knows"): "the model 'nobody/knows' was not found",
         ("--judge", "missing.yaml"): "the judge missing.yaml can't be read",
         ("--judge", "missing.json"): "the judge missing.json can't be read",
-        ("--judge_type", "containment"): "write --judge containment.",
-        ("--judge_type", "starter"): "write --judge starter.",
-        ("--judge", "starter", "--judge_type", "RegexJudge"): "both name the judge; give one.",
-        ("--judge", "starter", "--suite", "s.yaml"): "--suite s.yaml names the judges",
     }
     for flags, sentence in said.items():
         assert sentence in complaint("score", EXAMPLES, *flags, "--output_dir", "out")
@@ -185,8 +170,6 @@ def test_wrong_columns_of_candidates(complaint: Callable[..., str]) -> None:
     file = spreadsheet()
     said = {
         ("--candidates", "model_a,nobody"): "answers.csv has no column 'nobody'",
-        ("--candidates", "model_a,model_a"): "different names, separated by commas, were expected",
-        ("--candidates", ","): "different names, separated by commas, were expected",
         ("--candidates", "model_a", "--map", "candidate=model_a"): "both name columns of candidates",
     }
     for flags, sentence in said.items():
@@ -301,8 +284,6 @@ EVIL = "import pathlib; pathlib.Path('ran').touch()\nfrom bert_judge.judges impo
     [
         ("j.json", '{"judge_type": "evil:Judge", "pattern": "none"}', "score a.jsonl --judge j.json"),
         ("j.yaml", "judge_type: evil:Judge\npattern: none", "score a.jsonl --judge j.yaml"),
-        ("s.yaml", "mine: {judge_type: 'evil:Judge', pattern: none}", "score a.jsonl --suite s.yaml"),
-        ("s.yaml", "mine: evil:Judge", "score a.jsonl --suite s.yaml"),
         ("c.yaml", "judge_type: evil:Judge\npattern: none", "score a.jsonl --config c.yaml"),
         ("c.yaml", "judge_type: evil:Judge\ntrust_remote_code: true", "score a.jsonl --config c.yaml"),
         ("j.json", '{"judge_type": "evil:Judge", "pattern": "none"}', "evaluate a.jsonl --judge j.json"),

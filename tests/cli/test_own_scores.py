@@ -62,38 +62,17 @@ def test_both_scores_stand_side_by_side(command: Command) -> None:
     assert ["canned/m", "local_graded", "model_graded_qa", "8", "25.0%", "50.0%"] in [line[:6] for line in said]
     assert "Several answers to a question" in out
     assert ["canned/m", "local_graded", "4", "2", "50.0%"] in [line[:5] for line in said]
-    differing = read_rows(Path("out/differences.jsonl"))
-    assert [(row["metric"], row["harness_score"], row["label"]) for row in differing] == [
-        *[("model_graded_qa", 0.0, 1)] * 2,
-        ("choice", 1.0, 0),
-    ]
-    tables = json.loads(Path("out/harness.json").read_text())
-    assert [(line["name"], line["only_judge"], line["only_tool"]) for line in tables["lines"]] == [
-        *[("includes", 0, 0), ("model_graded_qa", 2, 0), ("choice", 0, 1)],
-    ]
-
-
-def test_what_is_judged_already_is_compared_again(command: Command) -> None:
-    path = LOGS / "inspect" / "graded.eval"
-    assert command("score", path, *BY_WORDS, "--output_dir", "out")[0] == 0
-    before = Path("out/verdicts.jsonl").stat().st_mtime_ns
-    Path("out/differences.jsonl").unlink()
-    assert command("score", path, *BY_WORDS, "--output_dir", "out", "--quiet") == (0, "", "")
-    assert Path("out/verdicts.jsonl").stat().st_mtime_ns == before
-    assert Path("out/differences.jsonl").exists()
-    Path("plain.jsonl").write_text('{"question": "q", "reference": "r", "candidate": "c"}\n')
-    assert command("score", "plain.jsonl", *BY_WORDS, "--output_dir", "out", "--overwrite")[0] == 0
-    assert not Path("out/harness.json").exists()
 
 
 def test_where_there_is_nothing_to_compare_nothing_is_compared(complaint: Callable[..., str], command: Command) -> None:
     assert "holds nothing to judge, only 8 rows that ended" in complaint("score", LOGS / "inspect" / "errored.eval")
     unlabelled = ("--judge", "test_own_scores:Unlabelled", "--output_dir", "scores")
-    assert command("score", LOGS / "inspect" / "mc.json", *unlabelled)[0] == 0
+    outputs = [command("score", LOGS / "inspect" / "mc.json", *unlabelled)]
     Path("samples.jsonl").write_text(json.dumps({**SAMPLE, "metrics": ["bleu"], "bleu": 31.0}) + "\n")
-    assert command("score", "samples.jsonl", *BY_WORDS, "--output_dir", "bleu")[0] == 0
-    assert command("score", LOGS / "inspect" / "mc.json", *BY_WORDS, "--no_texts", "--output_dir", "bare")[0] == 0
-    assert not [path for folder in ("scores", "bleu", "bare") for path in Path(folder).glob("harness*")]
+    outputs.append(command("score", "samples.jsonl", *BY_WORDS, "--output_dir", "bleu"))
+    outputs.append(command("score", LOGS / "inspect" / "mc.json", *BY_WORDS, "--no_texts", "--output_dir", "bare"))
+    assert [status for status, _, _ in outputs] == [0, 0, 0]
+    assert not [out for _, out, _ in outputs if "The tool" in out]
 
 
 def test_disagreements_are_shown_and_there_is_a_page(command: Command) -> None:
@@ -126,14 +105,16 @@ def test_disagreements_are_shown_and_there_is_a_page(command: Command) -> None:
         "2: judged correct (1.000); the tool: exact 0, f1 0",
     ]
     assert "question   Capital 0?" in out
-    assert "(3 more: bert-judge show out --theirs)" in out
-    assert "run.json, report.html, harness.json" in out
+    assert "(3 more: bert-judge show out --tool_disagrees)" in out
+    assert "run.json, report.html" in out
     assert Path("out/report.html").stat().st_size > 10_000
-    status, out, _ = command("show", "out", "--theirs")
+    status, out, _ = command("show", "out", "--tool_disagrees")
     assert status == 0
-    assert out.startswith("out: 8 of 10 rows (theirs)")
-    assert "theirs      exact 0, f1 0" in out
-    assert command("show", "out", "--theirs", "--wrong")[1].startswith("out: 4 of 10 rows (wrong, theirs)")
+    assert out.startswith("out: 8 of 10 rows (tool disagrees)")
+    assert "tool        exact 0, f1 0" in out
+    assert command("show", "out", "--tool_disagrees", "--wrong")[1].startswith(
+        "out: 4 of 10 rows (wrong, tool disagrees)"
+    )
     assert command("score", "samples.jsonl", *BY_WORDS, "--output_dir", "bare", "--no_report", "--quiet")[1] == ""
     assert not Path("bare/report.html").exists()
 
@@ -141,4 +122,4 @@ def test_disagreements_are_shown_and_there_is_a_page(command: Command) -> None:
 def test_what_has_no_scores_of_a_tool_has_no_disagreements(command: Command, complaint: Callable[..., str]) -> None:
     Path("x.csv").write_text("answer,output\na,a\n")
     assert command("score", "x.csv", *BY_WORDS, "--output_dir", "out", "--quiet")[0] == 0
-    assert "out has no scores of another tool to differ from" in complaint("show", "out", "--theirs")
+    assert "out has no row with a label and a score of another tool" in complaint("show", "out", "--tool_disagrees")

@@ -152,14 +152,6 @@ UNUSED = {
 }
 
 
-def test_greedy_candidates_lie_in_the_folder_of_the_model(chat: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """As in the paper's package, where the length of replies is no part of it."""
-    assert run(
-        f"generate --model_path {chat}/ --tasks arc_easy_test --output_dir c --backend hf --max_tokens 4", capsys
-    )
-    assert Path("c/arc_easy_test/Tiny_Chat_1B/candidates.json").exists()
-
-
 def perfect_answers_of_the_papers_package() -> dict[str, list[str]]:
     """Saves data sets, and returns the right letters in the order of options that its tasks give (one generator)."""
     from datasets import Dataset
@@ -321,7 +313,6 @@ def test_bad_input_is_one_sentence(complaint: Callable[..., str], subtests: pyte
         ("generate --model_path m --dataset no.jsonl", "no.jsonl does not exist"),
         ("generate --model_path m --dataset sums.jsonl", "sums.jsonl has no column for the question"),
         ("generate --model_path m --backend openai --dataset sums.jsonl --map question=q,reference=gold", "no key"),
-        ("generate --model_path m --tasks arc_easy_test --limit 0", "limit is 0"),
         ("generate --model_path m --tasks arc_easy_test --temperature -1", "temperature is -1"),
         ("judge --judge_type BERTJugde --tasks arc_easy_test", "did you mean BERTJudge?"),
         ("judge --tasks arc_easy_test", "there are no candidates for arc_easy_test in artifacts/candidates"),

@@ -1,4 +1,4 @@
-"""`bert-judge score --suite`: several named judges in one run, a folder and a column each."""
+"""`bert-judge score --judge A,B`: several judges in one run, a folder and a column each."""
 
 from __future__ import annotations
 
@@ -9,21 +9,20 @@ from pathlib import Path
 import pytest
 
 from bert_judge.cli.score import main
-from bert_judge.errors import BertJudgeError, InputError, ModelError, OutputError
+from bert_judge.errors import ModelError, OutputError
 from bert_judge.inputs import open_source
 from bert_judge.records import JudgeInfo, Sample, Verdict
-from conftest import Refused
 from failing_judges import EndpointJudge
 from json_lines import EXAMPLES, read_rows, write_rows
 
 ROWS = read_rows(EXAMPLES)
-SUITE = """
-contained: containment
-overlap: {judge_type: "test_suite:Overlap"}
-short:
-  judge_type: bert_judge.judges.rules:RuleJudge
-  max_words: 8
-"""
+JUDGES = {
+    "contained": "judge_type: RegexJudge\npattern: none\nmetric: containment\n",
+    "overlap": "judge_type: 'test_suite:Overlap'\n",
+    "short": "judge_type: bert_judge.judges.rules:RuleJudge\nmax_words: 8\n",
+}
+NAMES = [*JUDGES]
+FLAGS = ("--judge", ",".join(f"{name}.yaml" for name in NAMES), "--trust_remote_code", "--output_dir", "out")
 
 
 class Overlap(EndpointJudge):
@@ -37,17 +36,17 @@ class Overlap(EndpointJudge):
 
 
 @pytest.fixture(autouse=True)
-def suite(folder: Path) -> None:
-    (folder / "suite.yaml").write_text(SUITE)
+def judges(folder: Path) -> None:
+    for name, text in JUDGES.items():
+        (folder / f"{name}.yaml").write_text(text)
 
 
 @pytest.fixture
 def score(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
-    """Runs the suite over the examples; gives the output."""
-    flags = ("--suite", "suite.yaml", "--trust_remote_code", "--output_dir", "out")
+    """Runs the judges over the examples; gives the output."""
 
     def run(*arguments: str) -> str:
-        assert main([str(EXAMPLES), *flags, *arguments]) == 0
+        assert main([str(EXAMPLES), *FLAGS, *arguments]) == 0
         return capsys.readouterr().out
 
     return run
@@ -59,15 +58,14 @@ def lines(name: str) -> list[dict]:
 
 def test_a_folder_and_a_column_for_each_judge(score) -> None:
     out = score()
-    names = ["contained", "overlap", "short"]
-    assert sorted(path.name for path in Path("out").iterdir()) == names  # out/* are results
-    for name in names:
+    assert sorted(path.name for path in Path("out").iterdir()) == NAMES  # out/* are results
+    for name in NAMES:
         there = {path.name for path in Path(f"out/{name}").iterdir()}
         assert there == {"verdicts.jsonl", "scores.json", "run.json"}
         assert [line["candidate"] for line in lines(name)] == [row["candidate"] for row in ROWS]
     with Path("out-suite.csv").open(encoding="utf-8", newline="") as file:
         table = list(csv.DictReader(file))
-    assert list(table[0]) == ["id", "question", "candidate", "gold", *names]
+    assert list(table[0]) == ["id", "question", "candidate", "gold", *NAMES]
     assert [row["contained"] for row in table] == [str(line["label"]) for line in lines("contained")]
     assert [row["short"] for row in table] == [str(int(0 < len(row["candidate"].split()) <= 8)) for row in table]
     assert [row["gold"] for row in table] == [str(row["label"]) for row in ROWS]
@@ -80,14 +78,6 @@ def test_a_folder_and_a_column_for_each_judge(score) -> None:
     assert found["overlap"][4] == "-"
     both = sum(row["contained"] == row["short"] == "1" for row in table)
     assert f"correct by all 2 with labels: {both} of {len(ROWS)} rows" in out
-
-
-def test_one_of_a_suite_is_what_the_judge_gives_alone(score) -> None:
-    score("--quiet")
-    alone = ["--judge_type", "bert_judge.judges.rules:RuleJudge", "--max_words", "8", "--output_dir", "alone"]
-    assert main([str(EXAMPLES), *alone, "--quiet"]) == 0
-    for name in ("verdicts.jsonl", "scores.json"):
-        assert Path("alone", name).read_bytes() == Path("out/short", name).read_bytes()
 
 
 def test_a_judge_that_fails_is_named_and_what_is_done_stays(score) -> None:
@@ -106,9 +96,9 @@ def test_a_judge_that_fails_is_named_and_what_is_done_stays(score) -> None:
     assert not list(Path().rglob("*.partial"))
 
 
-def test_results_of_another_suite_are_not_touched(score) -> None:
+def test_results_of_another_judge_are_not_touched(score) -> None:
     score("--quiet")
-    Path("suite.yaml").write_text(SUITE.replace("max_words: 8", "max_words: 9"))
+    Path("short.yaml").write_text(JUDGES["short"].replace("max_words: 8", "max_words: 9"))
     with pytest.raises(OutputError, match=r"^the judge short: out/short holds a result of another judge"):
         score("--quiet")
     with pytest.raises(OutputError, match="other options"):
@@ -124,12 +114,12 @@ def test_without_texts_and_quiet_and_in_a_config_file(score, capsys: pytest.Capt
     assert len(rows) == 4
     assert rows[0].startswith("short_facts-1,,,1,")
 
-    Path("settings.yaml").write_text("suite: suite.yaml\nlimit: 3\noutput_dir: elsewhere\n")
+    Path("settings.yaml").write_text("judge: [contained.yaml, short.yaml]\nlimit: 3\noutput_dir: elsewhere\n")
     assert main([str(EXAMPLES), "--config", "settings.yaml", "--trust_remote_code"]) == 0
     assert "elsewhere-suite.csv" in capsys.readouterr().out
 
 
-def test_a_cascade_in_a_suite_tells_of_its_stages(score) -> None:
+def test_a_cascade_among_several_tells_of_its_stages(capsys: pytest.CaptureFixture[str]) -> None:
     from bert_judge.judges import RegexJudge
     from bert_judge.judges.cascade import CascadePlan, Certificate, Stage
 
@@ -139,41 +129,10 @@ def test_a_cascade_in_a_suite_tells_of_its_stages(score) -> None:
 
     stages = stage("exact_match", Certificate(1.0, 80, 80, 0.95)), stage("containment", None)
     CascadePlan(stages, 0.95, 0.1).save("cascade.json")
-    Path("suite.yaml").write_text(
-        "cheap: {judge_type: 'bert_judge.judges.cascade:Cascade', model_path: cascade.json}\nplain: containment\n"
-    )
-    out = score()
-    assert out.startswith("cheap\nstage ")
+    assert main([str(EXAMPLES), "--judge", "cascade.json,containment", "--output_dir", "out"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("cascade\nstage ")
     assert "never reached containment" in out
-
-
-def test_a_wrong_suite_is_told_in_a_sentence(score, refused: Refused) -> None:
-    for text, said in [
-        ("", "suite.yaml holds no names of judges"),
-        ("- starter", "suite.yaml holds no names of judges"),
-        ("a: [", "suite.yaml is not valid YAML"),
-        ("a: containment\na: exact_match", "calls two judges 'a'"),
-        ("a: containment\nA: exact_match", "calls two judges 'A'"),
-        ("a/b: containment", "calls a judge 'a/b'"),
-        (".a: containment", "calls a judge '.a'"),
-        ("a: 3", "gives 3 as a"),
-        ("a: nobody_knows", "a of the suite: the model 'nobody_knows' was not found"),
-        ("a: {judge_type: Nobody}", "a of the suite: there is no judge 'Nobody'"),
-        ("a: {judge_type: RegexJudge, patern: x}", "a of the suite: the specification of a judge sets 'patern'"),
-        ("a: {judge_type: RegexJudge, pattern: '('}", "the judge a: the pattern '(' is not a regular expression"),
-    ]:
-        Path("suite.yaml").write_text(text)
-        with refused(said, error=BertJudgeError, text=text):
-            score()
-
-
-def test_a_suite_names_the_judges_and_flags_do_not(score) -> None:
-    with pytest.raises(InputError, match=r"--suite suite\.yaml names the judges; leave RegexJudge out"):
-        score("--judge_type", "RegexJudge")
-    with pytest.raises(InputError, match=r"nowhere\.yaml can't be read"):
-        main([str(EXAMPLES), "--suite", "nowhere.yaml"])
-    with pytest.raises(SystemExit):
-        score("--threshold", "0.7")
 
 
 FORMULAS = ["=1+1", "+cmd", "-x", "@sum", "\t=1", "'=1", "''-x", "-5", "+3.5", "-1e-3", "'quoted'", "plain", "- one"]

@@ -178,11 +178,8 @@ def test_identical_inputs_are_computed_once(
     first = judge.predict(["a"] * 5, ["b", "c", "b", "b", "c"], ["d"] * 5)
     assert rows == [2]
     assert first[0] == first[2] == first[3] != first[1] == first[4]
-    again = judge.predict(["a"] * 3, ["c", "e", "b"], ["d"] * 3)
-    assert rows == [2, 1]
-    assert (again[0], again[2]) == (first[1], first[0])
-    assert judge.predict(["a", "a"], ["b"] * 2, [["d", "f"], "d"])[1] == first[0]
-    assert rows == [2, 1, 1]  # a reference that is new, one that is not
+    judge.predict(["a", "a"], ["b"] * 2, [["d", "f"], "d"])
+    assert rows == [2, 2]  # of three references two are the same
 
 
 def test_marks_tell_inputs_apart(load: Callable[..., Model], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -248,18 +245,6 @@ def test_an_error_of_one_input_comes_through_and_leaves_the_judge_usable(make_ju
 
 
 @pytest.mark.parametrize("runtime", ["torch", "openvino"])
-def test_a_stream_that_is_left_leaves_the_judge_usable(make_judge: MakeJudge, runtime: str) -> None:
-    judge = BERTJudge(str(make_judge("eurobert")), dtype="float32", runtime=runtime)
-    rows = [Sample(f"It is {n}.", ("7",), "What is it?") for n in range(300)]
-    expected = [verdict.score for verdict in BERTJudge(str(make_judge("eurobert")), dtype="float32").assess(rows)]
-    stream = judge.assess(iter(rows))
-    scores = [verdict.score for verdict in itertools.islice(stream, 3)]
-    stream.close()
-    assert scores == pytest.approx(expected[:3], abs=1e-4)
-    assert [verdict.score for verdict in judge.assess(rows)] == pytest.approx(expected, abs=1e-4)
-
-
-@pytest.mark.parametrize("runtime", ["torch", "openvino"])
 def test_a_run_that_is_left_half_way_leaves_the_runtime_usable(load: Callable[..., Model], runtime: str) -> None:
     """A small batch and then a large one, so that this is still under way when the run is left."""
     model = load("starter", runtime, "float32")
@@ -317,18 +302,6 @@ def test_a_stream_is_judged_in_constant_memory(make_judge: MakeJudge) -> None:
     assert live == 0
 
 
-def test_what_is_remembered_is_bounded(load: Callable[..., Model], monkeypatch: pytest.MonkeyPatch) -> None:
-    model = load("eurobert", "torch", "float32")
-    inputs = tokens_of(model, [Sample(str(n), ("7",), "q") for n in range(25)])
-    engine = Engine(model, memory=10 * (8 + 256))  # two numbers in float32, and what an entry takes
-    expected = engine.run(inputs)
-    rows = record_rows(monkeypatch, model)
-    assert np.array_equal(engine.run(inputs[-10:]), expected[-10:])
-    assert rows in ([], [0])  # the newest are cached
-    assert np.allclose(engine.run(inputs[:15]), expected[:15], atol=1e-5)
-    assert rows[-1] == 15  # the oldest are not
-
-
 def test_windows_are_lazy_and_grow() -> None:
     drawn: list[int] = []
     items = (drawn.append(n) or n for n in itertools.count())
@@ -339,12 +312,6 @@ def test_windows_are_lazy_and_grow() -> None:
         sizes.append(len(window))
         assert len(drawn) == sum(sizes)  # not one more than is handed out
     assert sizes == [64, 128, 256, 512, 1024, 1024, 1024]
-
-
-def test_windows_end_early_by_weight() -> None:
-    assert list(windows([3, 3, 3, 9, 1, 1], int, 6, 64, 1024)) == [[3, 3], [3, 9], [1, 1]]
-    assert list(windows([7, 7], int, 6, 64, 1024)) == [[7], [7]]  # one item goes, whatever its weight
-    assert list(windows([], int, 6, 64, 1024)) == []
 
 
 @given(st.lists(st.integers(0, 50), max_size=400), st.integers(1, 500), st.integers(1, 9), st.integers(9, 40))

@@ -529,7 +529,7 @@ def reader_killed() -> Outcome:
     with subprocess.Popen(command(*words), env=environment(), stderr=subprocess.PIPE, text=True) as run:
         readers: list[int] = []
         wait_until(
-            lambda: readers.extend(_children(run.pid, "bert_judge.encoder.processes")) or readers,
+            lambda: readers.extend(_children(run.pid, "multiprocessing-fork")) or readers,
             "a process reads ahead",
         )
         os.kill(readers[0], signal.SIGKILL)

@@ -12,7 +12,7 @@ from bert_judge.generators import Generator, GeneratorOptions, KeptGenerator, Op
 from bert_judge.generators.replies import Reply, Sampling
 from bert_judge.reading import split_trace
 from bert_judge.records import Signature
-from bert_judge.results.store import RecentEntries, Store
+from bert_judge.results.store import MEMORY, Store
 from conftest import Refused
 from scripted_endpoint import Answer, endpoint
 from streams import CountedStream
@@ -37,7 +37,7 @@ def test_a_reply_is_split_into_trace_and_answer(subtests: pytest.Subtests):
 
 @pytest.mark.parametrize("medium", ["file", "memory"])
 def test_no_prompt_is_sent_twice(medium: str, tmp_path: Path):
-    store = Store(tmp_path / "store.sqlite") if medium == "file" else RecentEntries()
+    store = Store(tmp_path / "store.sqlite") if medium == "file" else Store(MEMORY)
     with endpoint(lambda prompt, _: Answer(f"re: {prompt}")) as server:
         generator = KeptGenerator(OpenAIGenerator("m", base_url=server.base_url), store)
         heard: list[int] = []
@@ -87,7 +87,7 @@ class Shouting(Generator):
 
 def test_a_stream_is_never_read_as_a_whole():
     prompts = CountedStream(f"p{number}" for number in range(100_000))
-    stream = KeptGenerator(Shouting(), RecentEntries()).replies(prompts)
+    stream = KeptGenerator(Shouting(), Store(MEMORY)).replies(prompts)
     assert next(stream) == (0, Reply("P0"))
     assert prompts.read <= 1024
     assert dict([next(stream) for _ in range(3000)]) == {n: Reply(f"P{n}") for n in range(1, 3001)}

@@ -241,7 +241,6 @@ def test_the_bytes_of_a_part_do_not_depend_on_other_parts(tmp_path: Path, starte
     identity = Identity(starter.info.signature, source.sha256, {"part_rows": 37})
     list(score_source(source, starter, ResultFolder(tmp_path / "whole", identity)))
     next(islice(score_source(source, starter, ResultFolder(tmp_path / "stopped", identity)), 37 * 3, None))
-    starter.forget()  # as a process that goes on with the other parts
     list(score_source(source, starter, ResultFolder(tmp_path / "stopped", identity)))
     for part in sorted((tmp_path / "whole/verdicts").glob("*.parquet")):
         assert part.read_bytes() == (tmp_path / "stopped/verdicts" / part.name).read_bytes()

@@ -17,7 +17,7 @@ from test_parts import Steady
 from bert_judge.errors import InputError, OutputError
 from bert_judge.judges.stored import StoredJudge
 from bert_judge.records import Sample, Verdict
-from bert_judge.results.store import Entries, RecentEntries, Store, key_of
+from bert_judge.results.store import MEMORY, Store, key_of
 from conftest import Command, Refused
 
 FULL = {
@@ -28,8 +28,8 @@ FULL = {
 
 
 @pytest.fixture(params=["file", "memory"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Entries:
-    return Store(tmp_path / "new" / "store.sqlite") if request.param == "file" else RecentEntries()
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
+    return Store(tmp_path / "new" / "store.sqlite") if request.param == "file" else Store(MEMORY)
 
 
 def filled(path: Path, count: int = 300) -> Store:
@@ -38,7 +38,7 @@ def filled(path: Path, count: int = 300) -> Store:
     return store
 
 
-def test_an_entry_comes_back_as_it_was(store: Entries) -> None:
+def test_an_entry_comes_back_as_it_was(store: Store) -> None:
     assert store.get(["key"]) == {}
     store.put({"key": FULL, "second": {"a": None}})
     assert store.get(["key", "another", "second"]) == {"key": FULL, "second": {"a": None}}
@@ -47,29 +47,9 @@ def test_an_entry_comes_back_as_it_was(store: Entries) -> None:
     assert store.get(["key"]) == {"key": {"b": 1.5}}
 
 
-def test_memory_holds_the_newest_and_a_file_more_than_fit_into_a_query(tmp_path: Path) -> None:
-    store = RecentEntries(size=2)
-    for key in "abc":
-        store.put({key: {"text": key}})
-    assert list(store.get(list("abc"))) == ["b", "c"]
+def test_a_query_for_many_keys(tmp_path: Path) -> None:
     store = filled(tmp_path / "store.sqlite", 1_700)
     assert len(store.get([f"key {n}" for n in range(2_000)])) == 1_700
-
-
-def test_another_store_and_sqlite_can_read_the_file(tmp_path: Path) -> None:
-    first = Store(tmp_path / "store.sqlite")
-    first.put({"key": FULL})
-    second = Store(str(tmp_path / "store.sqlite"))
-    assert second.get(["key"]) == {"key": FULL}
-    second.put({"other": {"text": "x"}})
-    assert first.get(["other"])["other"]["text"] == "x"
-    assert len(first) == 2
-    connection = sqlite3.connect(tmp_path / "store.sqlite")
-    query = "SELECT json_extract(value, '$.tokens'), kept_at FROM entries WHERE key = 'key'"
-    ((tokens, kept_at),) = connection.execute(query)
-    connection.close()
-    assert tokens == 12
-    assert kept_at > 1.7e9
 
 
 def test_keys_differ_where_anything_differs(subtests: pytest.Subtests) -> None:
@@ -225,7 +205,7 @@ def test_a_file_that_is_no_store_is_told_in_a_sentence(tmp_path: Path, refused: 
 
 def test_kept_verdicts_are_not_computed_again() -> None:
     judge = Steady(failing=["7"])
-    kept = StoredJudge(judge, RecentEntries())
+    kept = StoredJudge(judge, Store(MEMORY))
     samples = [Sample(str(n % 5), ("1", "one"), "q", id=str(n)) for n in range(12)]
     first = list(kept.assess(samples))
     assert judge.judged == ["0", "1", "2", "3", "4"]
@@ -247,10 +227,11 @@ def test_what_is_no_verdict_is_computed_again(subtests: pytest.Subtests) -> None
     ]
     for entry in entries_of_others:
         with subtests.test(entry=entry):
-            judge, entries = Steady(), RecentEntries()
+            judge, entries = Steady(), Store(MEMORY)
             kept = StoredJudge(judge, entries)
             (verdict,) = kept.assess([sample])
-            entries.put(dict.fromkeys(entries._known, entry))
+            ((key,),) = entries._connection.execute("SELECT key FROM entries")
+            entries.put({key: entry})
             assert list(kept.assess([sample])) == [verdict]
             assert len(judge.judged) == 2
 
@@ -261,7 +242,7 @@ class Few(Steady):
 
 
 def test_verdicts_that_may_be_those_of_other_rows_are_not_kept() -> None:
-    entries = RecentEntries()
+    entries = Store(MEMORY)
     samples = [Sample(str(n), ("1",), "q", id=str(n)) for n in range(3)]
     with pytest.raises(InputError, match="steady gave 2 verdicts for 3 samples; one per sample, in their order"):
         list(StoredJudge(Few(), entries).assess(samples))

@@ -274,7 +274,7 @@ def closed(client: socket.socket) -> bool:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no such limit")
 def test_a_process_that_may_open_few_files_says_so(tmp_path: Path) -> None:
-    line = f'ulimit -n 200; exec "{sys.executable}" -m bert_judge.cli serve --judge containment --port 0'
+    line = f'ulimit -n 200; exec "{sys.executable}" -m bert_judge serve --judge containment --port 0'
     done = subprocess.run(["bash", "-c", line], cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 1
     assert "this process may open 200 files, too few to serve; allow 272 or more" in done.stderr

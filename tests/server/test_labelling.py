@@ -266,7 +266,7 @@ def test_judges_and_labelling_share_a_server(draws: list[Draw], tmp_path: Path) 
 
 
 def test_serve_offers_labelling_beside_its_judges(run: Run, tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "bert_judge.cli", "serve", "--port", "0", "--judge", "containment", "--quiet"]
+    command = [sys.executable, "-m", "bert_judge", "serve", "--port", "0", "--judge", "containment", "--quiet"]
     file = tmp_path / "labels.jsonl"
     process = subprocess.Popen(
         [*command, "--label", str(run.folder), "--labels", str(file)], stdout=subprocess.PIPE, text=True

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bert_judge.records import Row, Verdict
-from bert_judge.studies.harness import beside_harness, difference_record, harness_differences, several_answers
+from bert_judge.studies.harness import beside_harness, differences_of, several_answers
 
 
 def row(number: int, label: int | None, **meta: object) -> Row:
@@ -36,14 +36,13 @@ def test_scores_and_labels_are_counted_by_model_task_and_metric() -> None:
     low, high = lines[0].difference.estimate.interval or (0, 0)
     assert -1 <= low < 0 < high <= 1
     assert (comparison.unscaled, comparison.repeats) == (["bleu"], 1)
-    records = [difference_record(difference) for difference in harness_differences(rows)]
-    assert [(line["id"], line["metric"], line["harness_score"], line["label"]) for line in records] == [
+    differences = [difference for row in rows for difference in differences_of(row)]
+    assert [(each.row.id, each.metric.name, each.tool_score, each.row.label) for each in differences] == [
         ("1", "em", 0.0, 1),
         ("2", "em", 1.0, 0),
         ("2", "f1", 1.0, 0),
         ("5", "em", 0.0, 1),
     ]
-    assert records[0].keys() >= {"question", "references", "candidate", "task", "model"}
 
     found = beside_harness([
         *(row(1, 1, harness__em=0.0, file=file) for file in "ab"),

@@ -59,7 +59,7 @@ def test_commands_say_what_was_drawn(results: Path, command: Command, complaint:
 def test_the_page_of_score_shows_a_sample_of_many_rows(
     results: Path, command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bert_judge.cli.outputs.PAGE_ROWS", 900)
+    monkeypatch.setattr("bert_judge.cli.score.PAGE_ROWS", 900)
     status, out, _ = command("score", "rows.jsonl", "--judge", "containment", "--output_dir", "c")
     assert status == 0
     assert "report.html" in out
@@ -105,7 +105,7 @@ def test_people_label_a_sample_of_many_rows(
     monkeypatch.setattr("bert_judge.cli.label.SAMPLE", 600)
     drawn = load_run("c", 600).rows
     for _ in range(2):  # the same rows when one goes on
-        with open_labelling("c", LabelOptions(labels="people.jsonl")) as labelling:
+        with open_labelling(LabelOptions(run="c", labels="people.jsonl")) as labelling:
             assert labelling.state()["total"] == len({row.key for row in drawn})
     said = "of the 3,000 rows of c can be drawn: whole questions, chosen at random."
     assert f"{len(drawn)} {said}" in capsys.readouterr().out

@@ -13,7 +13,24 @@ from pathlib import Path
 from random import Random
 
 from bert_judge.records import Sample
-from made import choosing, close, disguise, formats, forms, hollow, lists, made_up, measures, options, references, sums
+from made import (
+    choosing,
+    close,
+    disguise,
+    enough,
+    formats,
+    forms,
+    hollow,
+    lists,
+    made_up,
+    measures,
+    options,
+    other_words,
+    precise,
+    programs,
+    references,
+    sums,
+)
 from made.answers import labelled_pools
 from made.bank import Bank, Rows, over, read_bank
 from made.choosing import double, single
@@ -39,6 +56,7 @@ KINDS: dict[str, tuple[Callable[[Bank, Random], Rows], int]] = {
     "type only": (over("plain", hollow.type_only), 800),
     "repetitive": (over("open", hollow.repetitive), 1_200),
     "vague": (over("any", hollow.vague), 700),
+    "another question": (over("plain", hollow.another_question), 800),
     # equal values in other forms
     "numbers": (over("numbers", forms.numbers), 2_200),
     "numbers in other languages": (over("numbers", forms.counted), 1_600),
@@ -56,6 +74,13 @@ KINDS: dict[str, tuple[Callable[[Bank, Random], Rows], int]] = {
     "close names": (close.close_names, 1_400),
     "explanations": (close.explanations, 1_500),
     "beside the point": (close.beside_the_point, 1_000),
+    "other words": (other_words.other_words, 3_600),
+    "inflected": (other_words.inflected, 600),
+    "vague values": (precise.vague_values, 2_400),
+    "relative dates": (precise.relative_dates, 1_600),
+    "enough": (enough.enough, 1_800),
+    "ordered": (enough.ordered, 1_200),
+    "returned": (programs.returned, 2_400),
     # long references, and other words for the same thing
     "claims": (references.claims, 3_500),
     "explained at length": (references.explained_at_length, 3_000),

@@ -28,7 +28,7 @@ def close_dates(bank: Bank, chance: Random) -> Rows:
 _Dated = tuple[str, str, str, str, str]  # question, reference, right, wrong, sentence
 
 
-def _event(asked: str, on: str, chance: Random) -> tuple[str, str]:
+def event(asked: str, on: str, chance: Random) -> tuple[str, str]:
     """A question about when something happened, and a sentence that answers it."""
     subject, past, *did = pick(chance, "close", "events")
     verb = f"did the {subject} {did[0]}" if did else f"was the {subject} {past.removeprefix('was ')}"
@@ -56,7 +56,7 @@ def _day(chance: Random) -> _Dated:
     right = Date(chance.randint(1700, 2020), chance.randint(1, 12), chance.randint(1, 28))
     wrong = _off_date(right, chance)
     asked = chance.choice(("When", "When", "On what date", "On which day, month and year", "On which exact date"))
-    question, stated = _event(asked, "on ", chance)
+    question, stated = event(asked, "on ", chance)
     if chance.random() < 0.35:
         style = chance.randrange(len(right.abroad()))
         return question, chance.choice(right.spellings()[:3]), right.abroad()[style], wrong.abroad()[style], ""
@@ -70,7 +70,7 @@ def _day(chance: Random) -> _Dated:
 def _month(chance: Random) -> _Dated:
     right = Date(chance.randint(1700, 2020), chance.randint(1, 12))
     wrong = _off_date(right, chance)
-    question, stated = _event(chance.choice(("When", "In which month and year", "In what month")), "in ", chance)
+    question, stated = event(chance.choice(("When", "In which month and year", "In what month")), "in ", chance)
     style = chance.randrange(7)
     told = stated if style in (0, 2, 5) else ""
     if question.startswith("In what month"):  # the question does not ask for the year
@@ -81,7 +81,7 @@ def _month(chance: Random) -> _Dated:
 def _year(chance: Random) -> _Dated:
     right = chance.randint(1500, 2020)
     wrong = _off_year(right, chance)
-    question, stated = _event(chance.choice(("When", "In which year", "In what year")), "in ", chance)
+    question, stated = event(chance.choice(("When", "In which year", "In what year")), "in ", chance)
     style = chance.choice((0, 0, 0, 1, 2, 3, 4, 5, 6))
     right_form, wrong_form = (Date(year).spellings()[style] for year in (right, wrong))
     return question, str(right), right_form, wrong_form, "" if style in (1, 3) else stated
@@ -139,7 +139,7 @@ def _age(chance: Random) -> _Dated:
         right = chance.randint(6, 20)
         wrong = chance.choice([n for n in (right - 10, right + 10, right - 1, right + 1) if 1 <= n <= 21])
         form = pick(chance, "close", "centuries")
-        question, stated = _event("In which century", "in ", chance)
+        question, stated = event("In which century", "in ", chance)
         reference, right, wrong = (f"the {ordinal(right)} century", *(form.format(ordinal(n)) for n in (right, wrong)))
         return question, reference, right, wrong, stated
     decade = chance.randrange(1610, 2000, 10)
@@ -147,7 +147,7 @@ def _age(chance: Random) -> _Dated:
     text = str(decade)
     turned = int(f"1{text[2]}{text[1]}0")
     off = turned if turned != decade and turned > 1600 and chance.random() < 0.5 else off
-    question, stated = _event("In which decade", "in ", chance)
+    question, stated = event("In which decade", "in ", chance)
     form = pick(chance, "close", "decades")
     return question, f"the {decade}s", form.format(decade), form.format(off), stated
 

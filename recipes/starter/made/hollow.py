@@ -8,7 +8,7 @@ from random import Random
 
 from bert_judge.metrics import containment
 from made import frames
-from made.bank import Bank, Item, Made, differs, with_pair
+from made.bank import Bank, Item, Made, differs, shape, with_pair
 from made.choosing import beside, filled, upper
 from made.files import pick, table
 from made.frames import draw, fill
@@ -119,3 +119,17 @@ def vague(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
         return " ".join([*lines[:place], frames.sentence(text), *lines[place:]])
 
     yield from beside(" ".join(lines), answered, bank.pair(item, chance), chance)
+
+
+def another_question(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
+    """The right answer to another question, in a whole sentence, is incorrect."""
+    pool = bank.pools["plain"]
+    others = [chance.choice(pool[chance.choice([*pool])]) for _ in range(12)]
+    other = next((one for one in others if shape(one.right) == shape(item.right)), others[0])
+    if not differs(other.right, item.answers) or other.question == item.question:
+        return
+    told = [(frames.stated(one.question.split("\n")[0], one.right), label) for one, label in ((item, 1), (other, 0))]
+    before, after = draw("openers", chance), draw("closers", chance)
+    frame = chance.choice(("{x}", f"{before} {{x}}", f"{{x}} {after}"))
+    if all(text for text, _ in told):
+        yield from (Made(label, fill(frame, x=text or "")) for text, label in told)

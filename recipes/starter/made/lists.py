@@ -19,7 +19,7 @@ _WITH_THE = ("instruments", "tools", "rivers", "chess pieces", "bones", "organs"
 
 def collected(bank: Bank, chance: Random) -> Rows:
     """Lists: all members in any order and form; incorrect with one missing, exchanged or added."""
-    kinds = _kinds(bank)
+    kinds = kinds_of(bank)
     for _ in range(ROUNDS):
         roll = chance.random()
         if roll < 0.14:
@@ -45,14 +45,14 @@ def collected(bank: Bank, chance: Random) -> Rows:
         style = chance.random()
         for label, told, left in lists:
             again, told = Random(style), [case(article + one) for one in told]
-            text = f"{_inline(told, again)}, respectively" if paired and told[1:] else _told(told, item, again)
+            text = f"{in_a_sentence(told, again)}, respectively" if paired and told[1:] else _told(told, item, again)
             if left:
                 form = pick(Random(style), "lists", "one left out")
-                text = frames.fill(form, l=_inline(told, again), x=case(article + left))
+                text = frames.fill(form, l=in_a_sentence(told, again), x=case(article + left))
             yield item, Made(label, text)
 
 
-def _kinds(bank: Bank) -> list[tuple[str, str, list[str]]]:
+def kinds_of(bank: Bank) -> list[tuple[str, str, list[str]]]:
     kinds = [*table("lists")["collections"]]
     people = [*dict.fromkeys(name for name in bank.alike.get(("people",), []) if len(name) < 30)]
     places = [
@@ -101,7 +101,7 @@ def _lines(members: list[str], chance: Random) -> str:
     return "\n".join(mark.format(one, n=n) for n, one in enumerate(members, 1))
 
 
-def _inline(members: list[str], chance: Random) -> str:
+def in_a_sentence(members: list[str], chance: Random) -> str:
     if len(members) == 1:
         return members[0]
     kinds = ["in a sentence", "of two" if len(members) == 2 else "more in a sentence", "in a sentence, too"]
@@ -111,8 +111,8 @@ def _inline(members: list[str], chance: Random) -> str:
 def _told(members: list[str], item: Item, chance: Random) -> str:
     # Each part of the form has a seed of its own, so that lists of different lengths have the same form.
     roll, join, seed = chance.random(), chance.random(), chance.random()
-    chance, text = Random(seed), _inline(members, Random(join))
-    first, rest = members[0], _inline(members[1:], Random(join)) if members[1:] else ""
+    chance, text = Random(seed), in_a_sentence(members, Random(join))
+    first, rest = members[0], in_a_sentence(members[1:], Random(join)) if members[1:] else ""
     if roll < 0.15:
         return pick(chance, "lists", "before lines") + _lines(members, chance)
     if roll < 0.3 and rest:

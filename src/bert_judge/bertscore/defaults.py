@@ -5,22 +5,17 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
-import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bert_judge.encoder.models import STARTER, count_layers, find_model, read_config
-from bert_judge.errors import InputError, ModelError, OutputError
-
-if TYPE_CHECKING:
-    from bert_judge.bertscore.scorer import BERTScorer
+from bert_judge.errors import InputError, ModelError
 
 OWN_FIGURES = "bertscore.json"
 """A file in a model's folder with its best layer and its baseline: `{"num_layers": 4, "baseline": [[P, R, F1], …]}`."""
@@ -46,7 +41,7 @@ class RescalingBaseline:
         if len(self.rows) <= max(numbers):
             raise InputError(
                 f"the baseline ({self.source}) has layers 0 to {len(self.rows) - 1}, but layer {max(numbers)} is read; "
-                "make a baseline for this model with `bert-judge bertscore`."
+                "give a baseline file of this model."
             )
         return np.array([self.rows[number] for number in numbers], np.float32)
 
@@ -73,48 +68,6 @@ def read_baseline(path: Path) -> RescalingBaseline:
             f"{path} is not a baseline file: {error}; LAYER,P,R,F and a row for each layer were expected."
         ) from error
     return RescalingBaseline(numbers, str(path))
-
-
-def write_baseline(path: Path, rows: NDArray[np.float64]) -> None:
-    """Write a baseline file, which bert-score can read, too."""
-    try:
-        with path.open("w", encoding="utf-8", newline="") as file:
-            lines = csv.writer(file, lineterminator="\n")
-            lines.writerow(_BASELINE_HEADER)
-            lines.writerows([layer, *(f"{value:.6f}" for value in row)] for layer, row in enumerate(rows))
-    except OSError as error:
-        raise OutputError(f"the baseline file {path} can't be written ({error.strerror}).") from error
-
-
-def measure_baseline(
-    scorer: BERTScorer, texts: Sequence[str], pairs: int, seed: int = 0, progress: bool = False
-) -> NDArray[np.float64]:
-    """Mean P, R and F1 of random pairs of different texts, as layers by 3; bert-score used texts from news.
-
-    `scorer` reads all layers, without rescaling and idf; the same seed gives the same pairs. Raises InputError for
-    fewer than two different texts.
-    """
-    from tqdm import tqdm
-
-    different = list(dict.fromkeys(text.strip() for text in texts if text.strip()))
-    if len(different) < 2:
-        raise InputError(f"{len(different)} different texts were given; a baseline needs two, better some thousands.")
-    scores = scorer.score_each(islice(_random_pairs(different, seed), pairs))
-    total = np.zeros((1, 3))  # grows to layers by 3
-    for score in tqdm(scores, total=pairs, unit="pair", desc="baseline", disable=not progress):
-        total = total + np.stack([score.precision, score.recall, score.f1], axis=1).astype(np.float64)
-    return total / pairs
-
-
-def _random_pairs(texts: Sequence[str], seed: int) -> Iterator[tuple[str, Sequence[str]]]:
-    """Endless pairs of different texts; each text is used once on either side before one is used again."""
-    chance = random.Random(seed)
-    order = list(range(len(texts)))
-    while True:
-        chance.shuffle(order)
-        shift = chance.randrange(1, len(order))
-        for place, number in enumerate(order):
-            yield texts[number], (texts[order[(place + shift) % len(order)]],)
 
 
 @cache
@@ -182,11 +135,11 @@ def find_baseline(model: str, lang: str | None, path: str | None) -> RescalingBa
     if path is not None:
         return read_baseline(Path(path))
     code = (lang or "").lower()
-    make_one = "make one from texts with `bert-judge bertscore` and pass the file as baseline_path"
+    give_one = "give a file as baseline_path"
     if figures := _own_figures(find_model(model)):
         if code and figures["language"] not in (None, code):
             language = figures["language"]
-            raise InputError(f"the baseline of {model} is for the language {language!r}, not {lang!r}; {make_one}.")
+            raise InputError(f"the baseline of {model} is for the language {language!r}, not {lang!r}; {give_one}.")
         return RescalingBaseline(figures["baseline"], OWN_FIGURES)
     baselines = known_figures()["baselines"].items()
     by_language = {language: rows for language, models in baselines if (rows := _lookup(models, model))}
@@ -196,7 +149,7 @@ def find_baseline(model: str, lang: str | None, path: str | None) -> RescalingBa
         problem = "no language was given" if lang is None else f"none for {lang!r}"
         languages = ", ".join(by_language)
         raise InputError(f"{model} has rescaling baselines for {languages}, but {problem}; choose one of these.")
-    raise InputError(f"there is no rescaling baseline for {model}; {make_one}.")
+    raise InputError(f"there is no rescaling baseline for {model}; {give_one}.")
 
 
 def _own_figures(folder: Path) -> dict[str, Any]:

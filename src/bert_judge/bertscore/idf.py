@@ -102,8 +102,6 @@ def dictionary_weights(dictionary: Mapping[int, float], vocabulary: int) -> Weig
     else:
         missing = max(weight_of.values(), default=1.0)
     weights = np.array([weight_of.get(token, missing) for token in range(vocabulary)], np.float32)
-    if not np.isfinite(weights).all():
-        raise InputError("the idf dictionary holds a weight that is not a finite number.")
-    if (weights < 0).any():
-        raise InputError("the idf dictionary holds a weight below 0; a token can't weigh less than nothing.")
+    if not np.isfinite(weights).all() or (weights < 0).any():
+        raise InputError("the idf dictionary holds a weight that is not a finite number of at least 0.")
     return weights

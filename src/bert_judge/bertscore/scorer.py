@@ -14,21 +14,29 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from bert_judge.bertscore.alignment import Alignment, align_texts
 from bert_judge.bertscore.defaults import RescalingBaseline, choose_layer, default_model, find_baseline
 from bert_judge.bertscore.idf import Idf, dictionary_weights
-from bert_judge.bertscore.pairs import WINDOW, Pair, PairScore, PairScorer
-from bert_judge.bertscore.plot import check_target, draw, save
-from bert_judge.bertscore.texts import TextReader, has_prefix_space, tokenizer_of_bert_score
+from bert_judge.bertscore.pairs import (
+    WINDOW,
+    Pair,
+    PairScore,
+    PairScorer,
+    TextReader,
+    has_prefix_space,
+    tokenizer_of_bert_score,
+)
+from bert_judge.bertscore.plot import Alignment, align_texts, check_target, draw, save
 from bert_judge.encoder.batching import windows
-from bert_judge.encoder.engine import Engine, Hidden, RuntimeName, load_model
-from bert_judge.encoder.models import choose_limit, count_layers, find_model, read_config, tokenizer_limit
+from bert_judge.encoder.engine import Engine, Hidden, Model, RuntimeName, load_model
+from bert_judge.encoder.models import count_layers, find_model, read_config, tokenizer_config
 from bert_judge.errors import InputError
 from bert_judge.records import Signature, __version__
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from torch import Tensor
+
+_RELATIVE_POSITIONS = frozenset(["t5", "mt5", "umt5", "longt5", "xlnet"])  # they read longer texts, too
 
 
 class BERTScorer:
@@ -43,9 +51,8 @@ class BERTScorer:
     `nthreads` is accepted and ignored; `use_fast_tokenizer` only matters with `compat`.
 
     `dtype`, `runtime`, `device`, `batch_tokens`, `trust_remote_code` and `allow_pickle` are as for BERTJudge.
-    `max_tokens` is the longest text in tokens (default: the model's limit); longer texts lose their end. `memory` is
-    the size of the cache of token vectors, in bytes. `compat="bert_score"` repeats the defects of bert-score, listed in
-    docs/bertscore.md, and computes in float32.
+    `max_tokens` is the longest text in tokens (default: the model's limit); longer texts lose their end.
+    `compat="bert_score"` repeats the defects of bert-score, listed in docs/bertscore.md, and computes in float32.
 
     Raises InputError and ModelError with what to do.
     """
@@ -70,7 +77,6 @@ class BERTScorer:
         compat: Literal["bert_score"] | None = None,
         max_tokens: int | None = None,
         batch_tokens: int | None = None,
-        memory: int = 1 << 27,
         trust_remote_code: bool = False,
         allow_pickle: bool = False,
     ) -> None:
@@ -101,10 +107,8 @@ class BERTScorer:
         )
         config = read_config(model.folder)
         tokenizer, unweighted = tokenizer_of_bert_score(model) if compat else (model.tokenizer, [])
-        default_limit = min(model.max_tokens, tokenizer_limit(model.folder) or model.max_tokens)
-        limit = choose_limit(max_tokens, config, default_limit, least=4)
-        self._model = replace(model, tokenizer=tokenizer, max_tokens=limit)
-        self._pairs = self._make_pairs(config, unweighted, Engine(self._model, batch_tokens, batch_size, memory))
+        self._model = replace(model, tokenizer=tokenizer, max_tokens=_limit(model, config, max_tokens))
+        self._pairs = self._make_pairs(config, unweighted, Engine(self._model, batch_tokens, batch_size))
         if compat and idf is False:
             idf_sents = None  # bert-score ignores them without idf=True
         self.idf, self._idf_source = bool(idf) or idf_sents is not None, "none"
@@ -265,10 +269,6 @@ class BERTScorer:
         outputs = layers if self.all_layers else 1
         return PairScorer(engine, reader, weights, outputs, baseline, self.batch_size, defects=self._compat)
 
-    def forget(self) -> None:
-        """Empty the cache of token vectors."""
-        self._pairs.engine.forget()
-
     def _ids(self, sentences: Iterable[str]) -> Iterator[Iterable[int]]:
         """The ids of each sentence; with `compat` those of special tokens, too."""
         for window in windows(map(_checked_sentence, sentences), len, 1 << 20, 1024, 1024):
@@ -341,6 +341,16 @@ def get_hash(
         f"{model}_L{num_layers}{'_idf' if idf else '_no-idf'}_version=0.3.12(hug_trans={transformers.__version__})"
         f"{rescaled}{'_fast-tokenizer' if use_fast_tokenizer else ''}"
     )
+
+
+def _limit(model: Model, config: Mapping[str, Any], asked: int | None) -> int:
+    """The longest text in tokens: as asked for, else what model and tokenizer allow."""
+    if asked is None:
+        named = tokenizer_config(model.folder).get("model_max_length")
+        return min(model.max_tokens, named) if isinstance(named, int) and named > 0 else model.max_tokens
+    if asked < 4 or (asked > model.max_tokens and config.get("model_type") not in _RELATIVE_POSITIONS):
+        raise InputError(f"max_tokens is {asked}; a number from 4 to {model.max_tokens} was expected for this model.")
+    return asked
 
 
 def checked_pairs(cands: Sequence[str], refs: Sequence[str] | Sequence[Sequence[str]]) -> list[Pair]:

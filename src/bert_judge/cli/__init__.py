@@ -5,14 +5,15 @@ from __future__ import annotations
 import importlib
 import logging
 import os
+import re
+import shlex
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, TextIO
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from bert_judge.cli.flags import as_flags
 from bert_judge.errors import BertJudgeError, OutputError, did_you_mean
 from bert_judge.records import __version__
 from bert_judge.wording import harmless, public_text
@@ -45,7 +46,7 @@ GROUPS = {
         "train": "train a judge of your own",
     },
     "BERTScore": {
-        "bertscore": "BERTScore of two files of texts, as bert-score prints it; which tokens match; baselines",
+        "bertscore": "BERTScore of two files of texts, as bert-score prints it; which tokens match",
     },
     "help": {
         "doctor": "what is installed and what to install; whether saved results are whole and as they were written",
@@ -83,7 +84,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         try:
             return _run(command, rest)
         except BertJudgeError as error:
-            say_error(f"{name}: {public_text(as_flags(str(error), 'of score'))}")
+            say_error(f"{name}: {public_text(_as_flags(str(error)))}")
             return 1
         except KeyboardInterrupt as stopped:
             say_error(f"\n{name}: {str(stopped) or 'stopped.'}")
@@ -166,6 +167,17 @@ def _run(command: str, arguments: Sequence[str]) -> int:
     return 0
 
 
+def _as_flags(message: str) -> str:
+    """What the library says of its parameters, as flags: `skip_bad_rows=True` is `--skip_bad_rows`."""
+    message = _COLUMNS.sub(lambda match: "--map " + ",".join(map("=".join, _COLUMN.findall(match[1]))), message)
+    return _SETTING.sub(lambda match: f"--{match[1]}" + (f" {shlex.quote(match[2])}" if match[2] else ""), message)
+
+
+_COLUMNS = re.compile(r"\bcolumns=\{(.*?)\}")
+_COLUMN = re.compile(r"'(\w+)': '([^']*)'")
+_SETTING = re.compile(r"\b([a-z_]+)=(?:True\b|'([^']*)')")
+
+
 def _discard_output() -> None:
     """Send what is left in the buffer of standard output nowhere, so that Python does not fail on it at its end."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -179,14 +191,7 @@ def _usage() -> str:
     return _USAGE.format(commands="\n\n".join(groups))
 
 
-def _show_warning(
-    message: Warning | str,
-    category: type[Warning],
-    filename: str,
-    lineno: int,
-    file: TextIO | None = None,
-    line: str | None = None,
-) -> None:
+def _show_warning(message: Warning | str, category: type[Warning], filename: str, *_: Any, **__: Any) -> None:
     """Our own warnings in a sentence; those of libraries, meant for programmers, not at all."""
     if category is UserWarning and Path(filename).is_relative_to(Path(__file__).parents[1]):
-        note(as_flags(str(message)))
+        note(_as_flags(str(message)))

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Annotated
 
-from bert_judge.cli import GATE_MISSED, log_shown, progress_bar, run, say, say_error
+from bert_judge.cli import GATE_MISSED, log_shown, progress_bar, say, say_error
 from bert_judge.cli.flags import Parser, options_from
-from bert_judge.cli.inputs import InputOptions, open_input
-from bert_judge.cli.judging import add_judges, chosen_judges
+from bert_judge.cli.judging import InputOptions, add_judges, open_input
 from bert_judge.errors import InputError
 from bert_judge.judges.naming import JudgeSpec
 from bert_judge.records import __version__
@@ -23,23 +22,21 @@ from bert_judge.wording import public_command
 _EXAMPLES = """examples:
   bert-judge audit                                                     # the starter, in about a minute
   bert-judge audit --judge models/my-judge --output_dir audit
-  bert-judge audit --judge LLMJudge --model_path my-model --backend openai --items 40
   bert-judge audit --data labelled.jsonl                               # your own rows with labels as items
-  bert-judge audit --families negated,cut-off_reasoning --output_dir audit
   bert-judge audit --max_accept 0.02 --min_kept 0.97                   # a gate: status 4 where the judge misses it
 
 The attacks and invariances are described in docs/audit.md; --families takes their names with _ for spaces.
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class AuditOptions(InputOptions):
     """What `audit` takes besides the gate and the flags of the judge."""
 
     data: Annotated[str | None, "labelled answers to make trials from (default: the items of the package)"] = None
-    items: Annotated[int, "at most this many questions, evenly over all of them"] = 200
+    items: Annotated[int, "at most this many questions, evenly over all of them", 1] = 200
     families: Annotated[tuple[str, ...] | None, "attacks and invariances by name (default: all)"] = None
-    output_dir: Annotated[str | None, "folder for audit.json, audit.md and audit_failures.jsonl"] = None
+    output_dir: Annotated[str | None, "folder for audit.json, audit.md and audit_failures.jsonl", "-o"] = None
     quiet: Annotated[bool, "no progress bar and no table"] = False
 
 
@@ -77,22 +74,13 @@ def main(arguments: Sequence[str]) -> int:
 
 def _parse(arguments: Sequence[str]) -> tuple[JudgeSpec, AuditOptions, Gate]:
     """The judge, the options and the gate."""
-    named = chosen_judges(arguments)
-    if len(named) > 1:
-        raise InputError(f"audit attacks one judge at a time, not {len(named)}; name one.")
-    parser = Parser("bert-judge audit", "[flags]", "Attack a judge, and vary what should not matter.", _EXAMPLES)
-    parser.flags("the trials", AuditOptions)
-    parser.flags("the gate", Gate)
-    read_judges = add_judges(parser, named)
+    parser = Parser("audit", "[flags]", _EXAMPLES, {"the trials": AuditOptions, "the gate": Gate})
+    read_judges = add_judges(parser, arguments)
     values = parser.parse(arguments)
+    spec, *others = read_judges(values).values()
+    if others:
+        raise InputError(f"audit attacks one judge at a time, not {len(others) + 1}; name one.")
     if values["families"]:
         names = {family.replace(" ", "_"): family for family in FAMILIES}
         values["families"] = tuple(names.get(name, name) for name in values["families"])
-    if values["items"] < 1:
-        parser.error(f"--items is {values['items']}; a number of questions, at least 1, was expected")
-    (spec,) = read_judges(values).values()
     return spec, options_from(AuditOptions, values), options_from(Gate, values)
-
-
-if __name__ == "__main__":
-    run("audit")

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import argparse
 import inspect
-import json
 import os
 import re
 import sys
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from bert_judge.cli import log_shown, run, say
-from bert_judge.cli.flags import AddUp, Parser, add_flags, named_columns, spellings
+from bert_judge.cli import log_shown, say
+from bert_judge.cli.flags import Parser, spellings
 from bert_judge.errors import InputError
 
 if TYPE_CHECKING:
@@ -23,38 +21,54 @@ if TYPE_CHECKING:
 
 _EXAMPLES = """examples:
   bert-judge bertscore -r refs.txt -c hyps.txt --lang en
-  bert-judge bertscore -r refs.txt refs2.txt -c hyps.txt --lang en --rescale_with_baseline -s
   bert-judge bertscore -r refs.txt -c hyps.txt -m roberta-large -l 17 --idf --idf_path idf.json
   bert-judge bertscore --texts -r "It was cold." -c "The weather was freezing."
-  echo '{"candidate": "Hi there", "references": ["Hello there"]}' | bert-judge bertscore --json
   bert-judge bertscore -r "He died at his house." -c "She died in her home." --plot alignment.png
-  bert-judge bertscore -r news.txt -m answerdotai/ModernBERT-base --baseline modernbert.csv
 
 One text a line; several reference files are several references for each line of the candidates. Without --lang and
 --model the texts are compared by the encoder that ships inside this package. It prints
 
   <signature> P: 0.957378 R: 0.961325 F1: 0.959333
 
-and with -s a line "P<tab>R<tab>F1" for each pair; with --json {"bertscore_f1": 0.959333}. A baseline has the means of
-random pairs of texts at every layer, as bert-score's files have: LAYER,P,R,F. Give some thousands of texts of the kind
-and language that will be scored.
+and with -s a line "P<tab>R<tab>F1" for each pair. Rows of JSON or tables: bert-judge score FILE --judge BERTScore.
 """
 
 
-@dataclass(frozen=True)
-class ScorerOptions:
-    """What the commands take for BERTScorer, by the names of its parameters."""
+@dataclass(frozen=True, kw_only=True)
+class TextOptions:
+    """Which texts are compared, and what is printed."""
 
+    ref: Annotated[Sequence[str], "references, one a line; several files; or texts", "-r"] = ()
+    cand: Annotated[str | None, "candidates, one a line; or a text", "-c"] = None
+    texts: Annotated[bool, "-r and -c are texts themselves, not files"] = False
+    seg_level: Annotated[bool, "the scores of each pair, too", "-s"] = False
+    verbose: Annotated[bool, "a progress bar and the speed", "-v"] = False
+    plot: Annotated[str | None, "draw which tokens of the texts -r and -c match: .png, .svg, .pdf or .json"] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScorerOptions:
+    """The parameters of BERTScorer, by their names; some are also spelled as bert-score spells them."""
+
+    model: Annotated[
+        str | None,
+        "a Hub name, folder or 'starter' (default: the model for --lang, without it 'starter')",
+        *("-m", *spellings("model_path")),
+    ] = None
+    num_layers: Annotated[int | None, "layer that is compared (default: the best known for the model)", "-l"] = None
     lang: Annotated[str | None, "language of the texts, which chooses model and baseline: en, zh, de …, en-sci"] = None
     rescale_with_baseline: Annotated[bool, "rescale so that unrelated texts score about 0"] = False
     baseline_path: Annotated[str | None, "a baseline file of your own: CSV with the header LAYER,P,R,F"] = None
     idf: Annotated[bool, "weigh tokens by how rare they are among the references"] = False
+    idf_path: Annotated[str | None, "file of these weights: read if it is there, else counted and written"] = None
     max_tokens: Annotated[int | None, "the longest text in tokens (default: the model's limit)"] = None
     batch_tokens: Annotated[int | None, "most tokens in a batch (default: what suits the device)"] = None
+    batch_size: Annotated[int, "most texts in a batch", "-b"] = 64
     compat: Annotated[Literal["bert_score"] | None, "repeat the defects of bert-score 0.3.13"] = None
     device: Annotated[str, "auto, cpu, cuda, cuda:1, mps …"] = "auto"
     dtype: Annotated[str, "auto (the fastest native one), float32 (exact), bfloat16 or float16"] = "auto"
     runtime: Annotated[Literal["auto", "torch", "openvino"], "what runs the encoder"] = "auto"
+    nthreads: Annotated[int | None, "accepted, as bert-score has it; changes nothing"] = None
     trust_remote_code: Annotated[bool, "run the model's own code if transformers lacks its architecture"] = False
     allow_pickle: Annotated[bool, "convert weights that are pickles (once; their tensors alone are read)"] = False
 
@@ -62,13 +76,13 @@ class ScorerOptions:
 def main(arguments: Sequence[str]) -> int:
     """Parse the flags, read the texts, load the model, print the scores."""
     options = _parse(arguments)
-    if options["plot"] or options["baseline"]:
-        say(_drawn(options) if options["plot"] else _baseline(options))
+    if options["plot"]:
+        say(_drawn(options))
         return 0
     candidates, references = _read(options)
     if not candidates:
         raise InputError("there is nothing to score: the input is empty.")
-    scorer = make_scorer(options, options["verbose"])
+    scorer = _make_scorer(options, options["verbose"])
     path = Path(options["idf_path"]) if options["idf_path"] else None
     if path and path.exists():
         scorer.load_idf(path)
@@ -78,37 +92,39 @@ def main(arguments: Sequence[str]) -> int:
             scorer.save_idf(path)
     scores = scorer.score(candidates, references, verbose=options["verbose"] or sys.stderr.isatty())
     rows = list(zip(*(part.tolist() for part in scores), strict=True))
-    say("\n".join(_lines(rows, scorer.hash, options)))
+    means = [sum(column) / len(rows) for column in zip(*rows, strict=True)]
+    pairs = rows if options["seg_level"] else []
+    mean_line = "{} P: {:.6f} R: {:.6f} F1: {:.6f}".format(scorer.hash, *means)
+    say("\n".join([mean_line, *("\t".join(f"{value:.6f}" for value in row) for row in pairs)]))
     return 0
 
 
-def add_scorer_flags(group: argparse._ArgumentGroup, *names: str) -> None:
-    """Add the flags of ScorerOptions with these names; "model" and "num_layers" as bert-score spells them."""
-    if "model" in names:
-        group.add_argument(
-            *("-m", "--model", *spellings("model_path")),
-            metavar="NAME",
-            help="a Hub name, folder or 'starter' (default: the model for --lang, without it 'starter')",
-        )
-    if "num_layers" in names:
-        help_text = "layer that is compared (default: the best known for the model)"
-        group.add_argument("-l", *spellings("num_layers"), type=int, metavar="N", help=help_text)
-    add_flags(group, ScorerOptions, without={field.name for field in fields(ScorerOptions)}.difference(names))
+def _parse(arguments: Sequence[str]) -> dict[str, Any]:
+    groups = {"texts, and what is printed": TextOptions, "the scorer": ScorerOptions}
+    parser = Parser("bertscore", "-r REFS [REFS …] -c CANDS [flags]", _EXAMPLES, groups)
+    # bert-score's command has the fast tokenizer by default, and turns it off by this flag.
+    slow = "with --compat: not the fast tokenizer, as there"
+    parser.add_argument(*spellings("use_fast_tokenizer"), action="store_false", help=slow)
+    options = parser.parse(arguments)
+    if options["plot"] and (len(options["ref"]) != 1 or options["cand"] is None):
+        parser.error("--plot needs one text for -r and one for -c, in quotation marks")
+    if not options["ref"] or options["cand"] is None:
+        parser.error("references (-r) and candidates (-c) are needed")
+    return options
 
 
-def make_scorer(options: Mapping[str, Any], verbose: bool = True, **more: Any) -> BERTScorer:
-    """The scorer that the flags ask for, with `more` of its parameters."""
+def _make_scorer(options: Mapping[str, Any], verbose: bool = True) -> BERTScorer:
     from bert_judge.bertscore import BERTScorer
 
     parameters = inspect.signature(BERTScorer).parameters
-    arguments = {name: value for name, value in options.items() if name in parameters and value is not None}
+    settings = {name: value for name, value in options.items() if name in parameters and value is not None}
     with log_shown(verbose):
-        return BERTScorer(options["model"], **arguments, **more)
+        return BERTScorer(options["model"], **settings)
 
 
 def _drawn(options: Mapping[str, Any]) -> str:
     """Draw which tokens of the two texts match; returns the scores and the file."""
-    path, idf_path, (reference, *_) = Path(options["plot"]), options["idf_path"], options["ref"]
+    path, idf_path, (reference,) = Path(options["plot"]), options["idf_path"], options["ref"]
     for flag, text in (("-r", reference), ("-c", options["cand"])):
         if not text.strip():
             raise InputError(f"the text of {flag} is empty; a text was expected.")
@@ -117,7 +133,7 @@ def _drawn(options: Mapping[str, Any]) -> str:
     from bert_judge.bertscore.plot import check_target, save
 
     check_target(path)
-    scorer = make_scorer(options)
+    scorer = _make_scorer(options)
     if idf_path:
         scorer.load_idf(idf_path)
     alignment = scorer.align(options["cand"], reference)
@@ -127,100 +143,12 @@ def _drawn(options: Mapping[str, Any]) -> str:
     return "\n".join([scores, *cut, f"scorer {alignment.signature}", f"file   {path}"])
 
 
-def _baseline(options: Mapping[str, Any]) -> str:
-    """Score random pairs of texts at all layers and write the means; returns those of the layer that is compared."""
-    if options["pairs"] < 1:
-        raise InputError(f"pairs is {options['pairs']}; a number of at least 1 was expected.")
-    output = Path(options["baseline"])
-    if output.is_dir():
-        raise InputError(f"{output} is a folder; the name of a file was expected.")
-    if not output.parent.is_dir():
-        raise InputError(f"there is no folder {output.parent} for the baseline; make it first.")
-    texts = read_lines(options["ref"][0])
-    from bert_judge.bertscore.defaults import choose_layer, measure_baseline, write_baseline
-
-    scorer = make_scorer(options, all_layers=True)
-    rows = measure_baseline(scorer, texts, options["pairs"], options["seed"], progress=sys.stderr.isatty())
-    write_baseline(output, rows)
-    layer = choose_layer(options["model"], None, options["trust_remote_code"])
-    precision, recall, f1 = rows[layer.number]
-    means = f"P: {precision:.6f} R: {recall:.6f} F1: {f1:.6f}"
-    return f"layer {layer.number} ({layer.chosen})  {means}\nwritten to {output}"
-
-
-def _parse(arguments: Sequence[str]) -> dict[str, Any]:
-    takes, text = "-r REFS [REFS …] -c CANDS [flags]", "BERTScore (arXiv 1904.09675) of texts."
-    parser = Parser("bert-judge bertscore", takes, text, _EXAMPLES)
-    texts = parser.add_argument_group("texts")
-    texts.add_argument("-r", "--ref", nargs="+", metavar="FILE", help="references, one a line; several files; or texts")
-    texts.add_argument("-c", "--cand", metavar="FILE", help="candidates, one a line; or a text")
-    texts.add_argument("--texts", action="store_true", help="-r and -c are texts themselves, not files")
-    rows = 'rows {"candidate": …, "references": […]} of a file (or standard input); JSON comes out'
-    texts.add_argument("--json", nargs="?", const="-", metavar="FILE", help=rows)
-    columns = "with --json: candidate=answer,reference=gold"
-    texts.add_argument("--map", type=named_columns, action=AddUp, metavar="NAME=COLUMN,…", help=columns)
-    shown = parser.add_argument_group("what is printed")
-    shown.add_argument("-s", *spellings("seg_level"), action="store_true", help="the scores of each pair, too")
-    shown.add_argument("--details", action="store_true", help="with --json: precision, recall and the signature, too")
-    shown.add_argument("-v", "--verbose", action="store_true", help="a progress bar and the speed")
-    instead = parser.add_argument_group("instead of scores")
-    plot = "draw which tokens of the texts -r and -c match: .png, .svg, .pdf or data (.json)"
-    instead.add_argument("--plot", metavar="FILE", help=plot)
-    baseline = "write a rescaling baseline of the model -m, from random pairs of the lines of -r"
-    instead.add_argument("--baseline", metavar="FILE", help=baseline)
-    instead.add_argument("--pairs", type=int, default=10_000, metavar="N", help="of a baseline (default: 10000)")
-    instead.add_argument("--seed", type=int, default=0, metavar="N", help="chooses the pairs (default: 0)")
-    metric = parser.add_argument_group("the metric")
-    add_scorer_flags(metric, "model", "num_layers", "lang", "rescale_with_baseline", "baseline_path", "idf")
-    idf_path = "file of these weights: read if it is there, else counted and written"
-    metric.add_argument(*spellings("idf_path"), metavar="FILE", help=idf_path)
-    add_scorer_flags(metric, "max_tokens", "batch_tokens", "compat")
-    metric.add_argument(  # bert-score's command has the fast tokenizer by default, and turns it off by this flag
-        *spellings("use_fast_tokenizer"), action="store_false", help="with --compat: not the fast tokenizer, as there"
-    )
-    machine = parser.add_argument_group("the machine")
-    machine.add_argument(
-        "-b", *spellings("batch_size"), type=int, default=64, metavar="N", help="most texts in a batch"
-    )
-    machine.add_argument("--nthreads", type=int, metavar="N", help="accepted, as bert-score has it; changes nothing")
-    add_scorer_flags(machine, "device", "dtype", "runtime", "trust_remote_code", "allow_pickle")
-    options = parser.parse(arguments)
-    if options["plot"] or options["baseline"]:
-        _check_instead(parser, options)
-        return options
-    files = [name for name in ("ref", "cand") if options[name] is not None]
-    if options["json"] not in (None, "-") and files:
-        parser.error("the texts are in the file of --json, or those of -r and -c, not both")
-    if len(files) == 1 or not (files or options["json"]):
-        parser.error("references (-r) and candidates (-c) are needed, or --json")
-    return options
-
-
-def _check_instead(parser: Parser, options: Mapping[str, Any]) -> None:
-    references = len(options["ref"] or ())
-    if options["plot"] and options["baseline"]:
-        parser.error("--plot and --baseline do different things; give one of them")
-    if options["plot"] and (references != 1 or options["cand"] is None or options["json"]):
-        parser.error("--plot needs one text for -r and one for -c, in quotation marks")
-    if options["baseline"] and (references != 1 or options["cand"] is not None or options["json"]):
-        parser.error("--baseline needs one file of texts, -r, and no candidates")
-    if options["baseline"] and not options["model"]:
-        parser.error("--baseline is for a model; name it with -m")
-
-
 _PATH = re.compile(r"(?:\.{0,2}|~)/\S+|\S*\w\.(?:txt|[ct]sv|jsonl?|md|refs?|hyps?|out)", re.IGNORECASE)
 
 
 def _read(options: Mapping[str, Any]) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
-    """Candidates and their references: texts given as such, lines of files, or rows of JSON."""
+    """Candidates and their references: texts given as such, or lines of files."""
     candidate, references = options["cand"], options["ref"]
-    if candidate is None:
-        from bert_judge.inputs import open_source
-
-        path = options["json"]
-        source = open_source(path, columns=options["map"], input_format="jsonl" if path == "-" else None)
-        rows = [(sample.candidate, sample.references) for sample in source]
-        return [row[0] for row in rows], [row[1] for row in rows]
     names = [candidate, *references]
     files = any(name == "-" or os.path.isfile(name) for name in names)  # noqa: PTH113 - a text can be too long for Path
     paths = [name for name in names if _PATH.fullmatch(name)]
@@ -233,7 +161,7 @@ def _read(options: Mapping[str, Any]) -> tuple[Sequence[str], Sequence[Sequence[
         if not options["texts"]:
             warnings.warn(f"{' and '.join(map(repr, names))} are not files: compared as texts.", stacklevel=2)
         return [candidate], [references]
-    first, *others = [read_lines(name, "; to compare two texts given here, add --texts") for name in names]
+    first, *others = [_read_lines(name) for name in names]
     for path, lines in zip(references, others, strict=True):
         if len(lines) != len(first):
             raise InputError(
@@ -243,34 +171,15 @@ def _read(options: Mapping[str, Any]) -> tuple[Sequence[str], Sequence[Sequence[
     return first, list(zip(*others, strict=True))
 
 
-def read_lines(path: str, hint: str = "") -> list[str]:
+def _read_lines(path: str) -> list[str]:
     """The lines of a UTF-8 file, or of standard input for "-"; raises InputError where it can't be read."""
     try:
         text = sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8-sig")
     except OSError as error:
-        raise InputError(f"the file {path!r} can't be read ({error.strerror}){hint}.") from error
+        raise InputError(
+            f"the file {path!r} can't be read ({error.strerror}); to compare two texts given here, add --texts."
+        ) from error
     except UnicodeDecodeError as error:
         raise InputError(f"{path} is not UTF-8 text (byte {error.start}); convert it first.") from error
     lines = text.replace("\r\n", "\n").split("\n")  # not splitlines: a form feed, say, ends no line here
     return lines[:-1] if lines[-1] == "" else lines
-
-
-def _lines(rows: Sequence[Sequence[float]], signature: str, options: Mapping[str, Any]) -> Iterator[str]:
-    """What is printed: the means as bert-score prints them, then each pair; or each pair and the means as JSON."""
-    means = [sum(column) / len(rows) for column in zip(*rows, strict=True)]
-    pairs = rows if options["seg_level"] else []
-    if options["json"]:
-        measures = ("precision", "recall", "f1") if options["details"] else ("f1",)
-        for row in (*pairs, means):
-            values = {"precision": row[0], "recall": row[1], "f1": row[2]}
-            line: dict[str, Any] = {f"bertscore_{name}": round(values[name], 6) for name in measures}
-            if options["details"] and row is means:
-                line["signature"] = signature
-            yield json.dumps(line)
-    else:
-        yield "{} P: {:.6f} R: {:.6f} F1: {:.6f}".format(signature, *means)
-        yield from ("\t".join(f"{value:.6f}" for value in row) for row in pairs)
-
-
-if __name__ == "__main__":
-    run("bertscore")

@@ -8,10 +8,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from bert_judge.cli import run, say
-from bert_judge.cli.flags import Parser, options_from
-from bert_judge.cli.outputs import checked_sample
-from bert_judge.errors import InputError
+from bert_judge.cli import say
+from bert_judge.cli.flags import Argument, Parser, options_from
 from bert_judge.measures import BootstrapSettings
 from bert_judge.records import __version__
 from bert_judge.report.comparison import Comparison, comparison_document
@@ -38,45 +36,37 @@ _MORE = "{:,} more; --flips shows more, --output_dir writes all"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompareOptions:
-    """What `compare` takes besides the runs."""
+    """What `compare` takes besides the settings of the bootstrap."""
 
+    runs: Annotated[tuple[str, ...], "folders that score or judge wrote", Argument("RUN")]
     by: Annotated[str | None, "column with the name of the model that gave the answer, such as model"] = None
     what: Annotated[Literal["models", "judges"] | None, "what the runs differ in (default: what the runs say)"] = None
-    flips: Annotated[int, "differing answers that are shown, of each kind"] = 10
-    output_dir: Annotated[str | None, "folder for compare.json, compare.md and disagreements.jsonl"] = None
-    sample: Annotated[int, "rows that are drawn, whole questions at random, of results with more; 0: all"] = 500_000
+    flips: Annotated[int, "differing answers that are shown, of each kind", 0] = 10
+    output_dir: Annotated[str | None, "folder for compare.json, compare.md and disagreements.jsonl", "-o"] = None
+    sample: Annotated[int, "rows that are drawn, whole questions at random, of results with more; 0: all", 0] = 500_000
     quiet: Annotated[bool, "print nothing"] = False
 
 
 def main(arguments: Sequence[str]) -> int:
     """Parse the flags, read the runs, find what differs, and print and write how far."""
-    options, settings, paths = _parse(arguments)
-    if options.flips < 0:
-        raise InputError(f"flips is {options.flips}; a number of answers, 0 or more, was expected.")
+    groups = {"flags": CompareOptions, "what is measured": BootstrapSettings}
+    values = Parser("compare", "RUN [RUN …] [flags]", _EXAMPLES, groups).parse(arguments)
+    options, settings = options_from(CompareOptions, values), options_from(BootstrapSettings, values)
     folder = None if options.output_dir is None else check_folder(options.output_dir)
-    runs = [load_run(path, checked_sample(options.sample)) for path in paths]
+    runs = [load_run(path, options.sample or None) for path in options.runs]
     table = comparison_table(runs, options.what, options.by)
     several = len(table.judges) > 1
     models = compare_models(table, settings)
     comparison = Comparison(models, rankings(models), agree(table, settings) if several else None, table.notes)
     if folder:
         records = [*(disagreement_records(table) if several else ()), *differing(table)]
-        _write(folder, comparison, runs, records, paths, ["bert-judge", "compare", *arguments])
+        _write(folder, comparison, runs, records, options.runs, ["bert-judge", "compare", *arguments])
     if not options.quiet:
         apart = disagreements(table) if several else []
         say(comparison_document(comparison, "", apart, options.flips, every_pair=False, more=_MORE).text())
         if folder:
             say(f"\nfiles  {folder}/: compare.json, compare.md, disagreements.jsonl")
     return 0
-
-
-def _parse(arguments: Sequence[str]) -> tuple[CompareOptions, BootstrapSettings, list[str]]:
-    parser = Parser("bert-judge compare", "RUN [RUN …] [flags]", "Compare saved results: models, or judges.", _EXAMPLES)
-    parser.add_argument("runs", metavar="RUN", nargs="+", help="folders that score or judge wrote")
-    parser.flags("flags", CompareOptions)
-    parser.flags("what is measured", BootstrapSettings)
-    values = parser.parse(arguments)
-    return options_from(CompareOptions, values), options_from(BootstrapSettings, values), values["runs"]
 
 
 def _write(
@@ -122,7 +112,3 @@ def _models_record(comparison: ModelComparison) -> dict[str, Any]:
         "pairs": pairs,
         "notes": list(comparison.notes),
     }
-
-
-if __name__ == "__main__":
-    run("compare")

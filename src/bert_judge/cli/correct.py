@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Annotated
 
-from bert_judge.cli import run, say
-from bert_judge.cli.flags import Parser, options_from
+from bert_judge.cli import say
+from bert_judge.cli.flags import Argument, Parser, options_from
 from bert_judge.inputs import ColumnMap
 from bert_judge.report.correction import correction_document
 from bert_judge.results.runs import open_run
@@ -28,8 +28,9 @@ by chance, or a column probability says with which one each was.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CorrectOptions:
-    """What `correct` takes besides the result."""
+    """What `correct` takes."""
 
+    run: Annotated[str, "a folder that score or judge wrote", Argument("FOLDER")]
     labels: Annotated[str | None, "human labels, besides those in the run itself"] = None
     map: Annotated[ColumnMap | None, "columns of that file by name: label=is_right"] = None
     confidence: Annotated[float, "of the intervals"] = 0.95
@@ -38,15 +39,11 @@ class CorrectOptions:
 
 def main(arguments: Sequence[str]) -> int:
     """Match labels and rows, and print every estimate with its interval."""
-    text = "The accuracy of a run without the judge's error, by human labels of some of its rows."
-    parser = Parser("bert-judge correct", "FOLDER [--labels FILE] [flags]", text, _EXAMPLES)
-    parser.add_argument("run", metavar="FOLDER", help="a folder that score or judge wrote")
-    parser.flags("flags", CorrectOptions)
-    values = parser.parse(arguments)
-    options = options_from(CorrectOptions, values)
+    parser = Parser("correct", "FOLDER [--labels FILE] [flags]", _EXAMPLES, {"flags": CorrectOptions})
+    options = options_from(CorrectOptions, parser.parse(arguments))
     if options.map and not options.labels:
         parser.error("--map names columns of the file of --labels, which is missing")
-    run = open_run(values["run"])
+    run = open_run(options.run)
     labels = read_labels(options.labels, options.map) if options.labels else None
     correction = correct(run, labels, options.confidence)
     if options.json:
@@ -54,7 +51,3 @@ def main(arguments: Sequence[str]) -> int:
     else:
         say(correction_document(correction, run.signature, options.confidence, labels is not None).text())
     return 0
-
-
-if __name__ == "__main__":
-    run("correct")

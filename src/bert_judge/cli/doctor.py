@@ -6,15 +6,17 @@ import importlib.metadata
 import os
 import platform
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
+from typing import Annotated, Any
 
 from packaging.requirements import Requirement
 
-from bert_judge.cli import run, say, say_error
-from bert_judge.cli.flags import Parser
-from bert_judge.encoder.devices import fastest_dtype, has_int8_products, has_native_bf16, hides_amx
+from bert_judge.cli import say, say_error
+from bert_judge.cli.flags import Argument, Parser, options_from
+from bert_judge.encoder.devices import has_native_bf16, hides_amx
 from bert_judge.errors import BertJudgeError, InputError
 from bert_judge.inputs.finding import find_input
 from bert_judge.paths import cache_folder
@@ -26,29 +28,35 @@ _EXAMPLES = """examples:
   bert-judge doctor                              # this installation; for reports of problems
   bert-judge doctor out                          # whether a saved result is whole, and as it was written
   bert-judge doctor out --input answers.jsonl    # also whether it is the result of this file, as it is now
-  bert-judge doctor artifacts/scores             # all results below a folder
 
 It ends with status 1 where the starter judge does not work, or a result is incomplete or was changed. A result is not
 read into memory: its files are hashed, and the figures of run.json are counted again.
 """
 _PACKAGES = ("torch", "transformers", "tokenizers", "safetensors", "datasets", "numpy", "pyarrow")
-_FOLDERS = ("LOCAL_MODELS_DIR", "LOCAL_DATASETS_DIR", "HF_HOME")
-_SWITCHES = ("HF_HUB_OFFLINE", "CUDA_VISIBLE_DEVICES", "OMP_NUM_THREADS")
+_VARIABLES = (
+    *("LOCAL_MODELS_DIR", "LOCAL_DATASETS_DIR", "HF_HOME", "HF_HUB_OFFLINE"),
+    *("CUDA_VISIBLE_DEVICES", "OMP_NUM_THREADS"),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DoctorOptions:
+    """What `doctor` takes."""
+
+    folders: Annotated[tuple[str, ...], "what score or judge wrote, or a folder of such", Argument("FOLDER")] = ()
+    input: Annotated[Sequence[str], "the file, or files, that were judged"] = ()
 
 
 def main(arguments: Sequence[str]) -> int:
     """Check this installation, or saved results."""
-    text = "Check this installation, or saved results."
-    parser = Parser("bert-judge doctor", "[FOLDER … [--input FILE …]]", text, _EXAMPLES)
-    parser.add_argument("folders", nargs="*", metavar="FOLDER", help="what score or judge wrote, or a folder of such")
-    parser.add_argument("--input", nargs="+", metavar="FILE", help="the file, or files, that were judged")
-    values = parser.parse(arguments)
-    if values["input"] and not values["folders"]:
+    parser = Parser("doctor", "[FOLDER … [--input FILE …]]", _EXAMPLES, {"flags": DoctorOptions})
+    options = options_from(DoctorOptions, parser.parse(arguments))
+    if options.input and not options.folders:
         raise InputError("--input names what was judged, but no result was given; name its folder, too.")
-    return _check_results(values["folders"], values["input"]) if values["folders"] else _check_installation()
+    return _check_results(options.folders, options.input) if options.folders else _check_installation()
 
 
-def _check_results(folders: Sequence[str], inputs: Sequence[str] | None) -> int:
+def _check_results(folders: Sequence[str], inputs: Sequence[str]) -> int:
     """Say of each result what is wrong, or that it is whole."""
     digest = find_input(inputs, None).sha256() if inputs else None
     wrong = left_out(folders)
@@ -59,9 +67,7 @@ def _check_results(folders: Sequence[str], inputs: Sequence[str] | None) -> int:
             differences = different_figures(folder, record["summary"])
         if digest not in (None, record["identity"]["input_sha256"]):
             judged = record.get("input", {}).get("path", "another file")
-            differences.append(
-                f"{folder} is of another input than {', '.join(inputs or ())}: of {judged}, as it was then."
-            )
+            differences.append(f"{folder} is of another input than {', '.join(inputs)}: of {judged}, as it was then.")
         if not differences:
             say(f"{folder}: {_described(record)}")
         wrong += differences
@@ -70,22 +76,18 @@ def _check_results(folders: Sequence[str], inputs: Sequence[str] | None) -> int:
     return 1 if wrong else 0
 
 
-def _described(record: dict[str, object]) -> str:
+def _described(record: Mapping[str, Any]) -> str:
     """A sound result in a few words."""
-    summary, identity = record.get("summary"), record["identity"]
-    assert isinstance(summary, dict)
-    assert isinstance(identity, dict)
-    judge = Signature.of(identity["signature"]).short
+    summary, judge = record["summary"], Signature.of(record["identity"]["signature"]).short
     failed = f"; the judge failed on {summary['failed']:,}, which the next run judges" if summary.get("failed") else ""
-    hashed = "" if record.get("files") else "; rows counted only, as its version kept no hashes"
-    return f"{summary['rows']:,} rows, whole, by {judge}{failed}{hashed}"
+    return f"{summary['rows']:,} rows, whole, by {judge}{failed}"
 
 
 def _check_installation() -> int:
     """Print what there is, and judge a row with the starter."""
-    for title, lines in (("versions", _versions()), ("extras", _extras()), ("devices", _devices())):
-        say("\n".join([title, *(f"  {line}" for line in lines), ""]))
-    say("\n".join(["folders", *(f"  {line}" for line in _folders()), ""]))
+    sections = {"versions": _versions, "extras": _extras, "devices": _devices, "settings": _settings}
+    for title, lines in sections.items():
+        say("\n".join([title, *(f"  {line}" for line in lines()), ""]))
     try:
         say("\n".join(["starter judge", *(f"  {line}" for line in _starter())]))
     except BertJudgeError as error:
@@ -101,17 +103,14 @@ def _versions() -> Iterator[str]:
 
 def _extras() -> Iterator[str]:
     """Each extra with the packages that it adds, and what to install where one is missing."""
-    adds: dict[str, list[str]] = {}
-    for text in importlib.metadata.requires("bert-judge") or []:
-        requirement = Requirement(text)
-        for extra in importlib.metadata.metadata("bert-judge").get_all("Provides-Extra") or []:
-            plain = requirement.marker is None or requirement.marker.evaluate({"extra": ""})
-            if extra != "dev" and not plain and requirement.marker and requirement.marker.evaluate({"extra": extra}):
-                adds.setdefault(extra, []).append(requirement.name)
-    for extra, names in adds.items():
+    for extra in importlib.metadata.metadata("bert-judge").get_all("Provides-Extra") or []:
+        requirements = map(Requirement, importlib.metadata.requires("bert-judge") or [])
+        markers = [(requirement.name, requirement.marker) for requirement in requirements if requirement.marker]
+        names = [name for name, marker in markers if marker.evaluate({"extra": extra}) > marker.evaluate({"extra": ""})]
         missing = [name for name in names if _version(name) is None]
         there = ", ".join(f"{name} {_version(name)}" for name in names if name not in missing)
-        yield f"{extra:12} " + (f"not there: pip install {' '.join(missing)}" if missing else there)
+        if names and extra != "dev":
+            yield f"{extra:12} " + (f"not there: pip install {' '.join(missing)}" if missing else there)
 
 
 def _devices() -> Iterator[str]:
@@ -120,7 +119,6 @@ def _devices() -> Iterator[str]:
     native = "with" if has_native_bf16() else "without"
     slow = " (slower than float32, as this virtual machine hides AMX)" if hides_amx() else ""
     yield f"cpu          {platform.machine()}, {os.cpu_count()} cores, {native} native bfloat16{slow}"
-    yield f"int8         {_int8()}"
     for index in range(torch.cuda.device_count()):
         memory = torch.cuda.get_device_properties(index).total_memory / 2**30
         yield f"cuda:{index}       {torch.cuda.get_device_name(index)}, {memory:.0f} GiB"
@@ -128,29 +126,9 @@ def _devices() -> Iterator[str]:
         yield "mps          Apple GPU"
 
 
-def _int8() -> str:
-    """Whether an int8 judge pays on this processor, with the figures of docs/measurements.md."""
-    import torch
-
-    if fastest_dtype(torch.device("cpu")) == "bfloat16":
-        return "an int8 judge is for processors without fast bfloat16; this one has it"
-    if has_int8_products():
-        return "an int8 judge pays here: the starter in int8 judged 289 rows/s where float32 judged 144 (with VNNI)"
-    return "an int8 judge does not pay here: without VNNI or AMX the starter in int8 judged 70 rows/s, float32 105"
-
-
-def _folders() -> Iterator[str]:
-    yield f"cache of converted models and replies: {cache_folder()} ({_state(cache_folder())})"
-    for name in _FOLDERS:
-        value = os.environ.get(name)
-        yield f"{name}: " + (f"{value} ({_state(Path(value).expanduser())})" if value else "not set")
-    yield ", ".join(f"{name}={os.environ[name]}" for name in _SWITCHES if name in os.environ) or "no switches are set"
-
-
-def _state(folder: Path) -> str:
-    if not folder.exists():
-        return "not there yet"
-    return "writable" if os.access(folder, os.W_OK) else "read-only"
+def _settings() -> Iterator[str]:
+    yield f"cache of converted models and replies: {cache_folder()}"
+    yield from (f"{name}={os.environ[name]}" for name in _VARIABLES if name in os.environ)
 
 
 def _starter() -> Iterator[str]:
@@ -174,7 +152,3 @@ def _version(package: str) -> str | None:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
         return None
-
-
-if __name__ == "__main__":
-    run("doctor")

@@ -8,11 +8,9 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from bert_judge.cli import log_shown, run, say
-from bert_judge.cli.flags import Parser, options_from
-from bert_judge.cli.inputs import InputOptions, open_input
-from bert_judge.cli.judging import judge_rows, say_failed, trusts_files
-from bert_judge.cli.outputs import OutputOptions, checked_sample
+from bert_judge.cli import log_shown, say
+from bert_judge.cli.flags import Argument, Parser, options_from
+from bert_judge.cli.judging import InputOptions, OutputOptions, judged_result, open_input, say_failed, trusts_files
 from bert_judge.encoder.models import STARTER
 from bert_judge.errors import InputError
 from bert_judge.inputs import Source
@@ -20,20 +18,18 @@ from bert_judge.inputs.finding import holds_answers
 from bert_judge.judges.naming import JudgeSpec, distinct, read_judges
 from bert_judge.records import Row, __version__
 from bert_judge.report.evaluation import evaluation_document
-from bert_judge.report.paper_figure import can_draw, figure_bytes, require_matplotlib
+from bert_judge.report.paper_figure import figure_bytes, require_matplotlib
 from bert_judge.results import ResultFolder, check_folder, write_files
 from bert_judge.results.runs import Run, load_run
 from bert_judge.studies.evaluate import Evaluation, EvaluationSettings, check_labelled, evaluate, labelled_part
 from bert_judge.studies.labels import Labels, read_labels, relabelled
 from bert_judge.studies.pairing import file_stem
-from bert_judge.studies.score import open_result
 from bert_judge.studies.slices import check_columns
 from bert_judge.studies.table import collect
 from bert_judge.studies.teacher import Teacher, teacher_in_column, teacher_of_run
 from bert_judge.wording import public_command
 
 _EXAMPLES = """examples:
-  bert-judge evaluate labelled.jsonl                                      # the starter against the column label
   bert-judge evaluate labelled.jsonl --judge starter,containment,my.yaml --output_dir out
   bert-judge evaluate out1 out2                                           # saved results of score; nothing is judged
   bert-judge evaluate out1 --labels human.jsonl --by topic,difficulty
@@ -45,33 +41,34 @@ Verdicts are kept in OUTPUT_DIR/FILE/JUDGE: a run that was stopped goes on, and 
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class EvaluateOptions(OutputOptions, InputOptions):
-    """What `evaluate` takes besides what it evaluates, and how."""
+    """What `evaluate` takes besides what is measured."""
 
+    paths: Annotated[tuple[str, ...], "labelled files to judge, and saved results", Argument("FILE|RESULT")]
     judge: Annotated[tuple[str, ...] | None, f"judges for the labelled files (default: {STARTER})"] = None
     labels: Annotated[str | None, "file with human labels, of the same texts or the same ids"] = None
     teacher: Annotated[str | None, "column or saved result with the labels that the judges learnt from"] = None
-    output_dir: Annotated[str, "folder for evaluation.json, .md and the figure"] = "bert-judge-evaluation"
-    sample: Annotated[int, "rows that are drawn, whole questions at random, of results with more; 0: all"] = 500_000
+    output_dir: Annotated[str, "folder for evaluation.json, .md and the figure", "-o"] = "bert-judge-evaluation"
+    sample: Annotated[int, "rows that are drawn, whole questions at random, of results with more; 0: all", 0] = 500_000
     trust_remote_code: Annotated[bool, "import the classes that a file of judges names as module:Class"] = False
-    figure: Annotated[
-        Literal["svg", "png", "pdf", "none"] | None, "format of the figure (default: svg if matplotlib is installed)"
-    ] = None
+    figure: Annotated[Literal["svg", "png", "pdf"] | None, "also draw a figure, with the package matplotlib"] = None
 
 
 def main(arguments: Sequence[str]) -> int:
     """Parse the flags, check everything, judge what is not judged yet, and compare with the labels."""
-    options, settings, paths = _parse(arguments)
+    groups = {"flags": EvaluateOptions, "what is measured": EvaluationSettings}
+    values = Parser("evaluate", "FILE|RESULT … [flags]", _EXAMPLES, groups).parse(arguments)
+    options, settings = options_from(EvaluateOptions, values), options_from(EvaluationSettings, values)
     command = ["bert-judge", "evaluate", *arguments]
-    folder, suffix = Path(options.output_dir), _figure(options)
-    check_folder(options.output_dir)
-    files, folders = _sorted_out(paths, options)
-    sample = checked_sample(options.sample)
+    folder = check_folder(options.output_dir)
+    if options.figure:
+        require_matplotlib()
+    files, folders = _sorted_out(options)
+    sample = options.sample or None
     saved = [load_run(path, sample) for path in folders]
     teacher = load_run(options.teacher, sample) if options.teacher and Path(options.teacher).is_dir() else None
-    trusted = trusts_files(arguments)
-    specs = read_judges(options.judge or ([STARTER] if files and not saved else []), trusted)
+    specs = read_judges(options.judge or ([STARTER] if files and not saved else []), trusts_files(arguments))
     sources = [open_input(path, options) for path in files]
     labels = read_labels(options.labels, options.map if files else None) if options.labels else None
     _check(sources, saved, labels, options, settings)
@@ -83,42 +80,19 @@ def main(arguments: Sequence[str]) -> int:
         table = replace(table, rows=list(relabelled(table.rows, labels, columns=True)), labels=labels.where)
     table = labelled_part(table)
     evaluation = evaluate(table, settings, _teacher(table.rows, options, teacher))
-    written = _write(evaluation, folder, suffix, paths, command)
+    written = _write(evaluation, options, command)
     if not options.quiet:
         say(evaluation_document(evaluation, "").text())
         say(f"\nfiles  {folder}/: {', '.join(written)}")
-        if suffix is None and options.figure is None:
-            say("no figure: that needs the package matplotlib, `pip install matplotlib`")
     return say_failed([result for _, result in results], "bert-judge evaluate")
 
 
-def _parse(arguments: Sequence[str]) -> tuple[EvaluateOptions, EvaluationSettings, list[str]]:
-    parser = Parser("bert-judge evaluate", "FILE|RESULT … [flags]", "Compare judges with human labels.", _EXAMPLES)
-    parser.add_argument(
-        "paths", metavar="FILE|RESULT", nargs="+", help="labelled files to judge, and folders that score or judge wrote"
-    )
-    parser.flags("flags", EvaluateOptions)
-    parser.flags("what is measured", EvaluationSettings)
-    values = parser.parse(arguments)
-    return options_from(EvaluateOptions, values), options_from(EvaluationSettings, values), values["paths"]
-
-
-def _figure(options: EvaluateOptions) -> str | None:
-    """The format of the figure; one that was asked for needs its package."""
-    if options.figure is None:
-        return "svg" if can_draw() else None
-    if options.figure == "none":
-        return None
-    require_matplotlib()
-    return options.figure
-
-
-def _sorted_out(paths: Sequence[str], options: EvaluateOptions) -> tuple[list[str], list[str]]:
+def _sorted_out(options: EvaluateOptions) -> tuple[list[str], list[str]]:
     """What is to be judged, and what is judged already."""
-    if "-" in paths:
+    if "-" in options.paths:
         raise InputError("evaluate reads its input more than once; a file was expected, not standard input.")
-    folders = [path for path in paths if Path(path).is_dir() and not holds_answers(Path(path))]
-    files = [path for path in paths if path not in folders]
+    folders = [path for path in options.paths if Path(path).is_dir() and not holds_answers(Path(path))]
+    files = [path for path in options.paths if path not in folders]
     if options.judge and not files:
         raise InputError("--judge names judges, but only saved results were given; give a labelled file to judge.")
     return files, folders
@@ -151,7 +125,6 @@ def _judge_all(
     specs: Sequence[JudgeSpec], sources: Sequence[Source], options: EvaluateOptions, command: list[str]
 ) -> list[tuple[str, ResultFolder]]:
     """The results of each judge on all files, there already or made now; one judge is in memory at a time."""
-    asked = {name: getattr(options, name) for name in ("map", "limit", "skip_bad_rows", "numbers_as_text")}
     stems = distinct([file_stem(source.path) for source in sources])
     results = []
     for spec in specs:
@@ -159,26 +132,24 @@ def _judge_all(
             judge = spec.make()
         for source, stem in zip(sources, stems, strict=True):
             folder = Path(options.output_dir) / stem / spec.name
-            fitted, result = open_result(source, judge, folder, asked, options.overwrite)
-            judge_rows(source, fitted, result, spec.name, texts=True, quiet=options.quiet, command=command)
+            settings = options.input_settings
+            _, result = judged_result(source, judge, folder, settings, options, spec.name, command)
             results.append((spec.name, result))
     return results
 
 
-def _write(
-    evaluation: Evaluation, folder: Path, suffix: str | None, paths: Sequence[str], command: list[str]
-) -> list[str]:
+def _write(evaluation: Evaluation, options: EvaluateOptions, command: list[str]) -> list[str]:
     """Write the data, the tables and the figure; returns the files' names."""
-    figure = f"evaluation.{suffix}" if suffix else ""
+    figure = f"evaluation.{options.figure}" if options.figure else ""
+    title = f"Judges against human labels: {', '.join(options.paths)}"
     record = {"version": __version__, "command": public_command(command), **_record(evaluation)}
     contents: dict[str, str | bytes] = {
         "evaluation.json": json.dumps(record, ensure_ascii=False, indent=1) + "\n",
-        "evaluation.md": evaluation_document(
-            evaluation, f"Judges against human labels: {', '.join(paths)}", figure
-        ).markdown(),
-        **({figure: figure_bytes(evaluation, suffix)} if suffix and figure else {}),
+        "evaluation.md": evaluation_document(evaluation, title, figure).markdown(),
     }
-    write_files(folder, contents)
+    if options.figure:
+        contents[figure] = figure_bytes(evaluation, options.figure)
+    write_files(Path(options.output_dir), contents)
     return list(contents)
 
 
@@ -191,7 +162,3 @@ def _record(evaluation: Evaluation) -> dict[str, Any]:
             {name: value for name, value in row.items() if value not in (None, {}, ())} for row in judge["worst"]
         ]
     return record
-
-
-if __name__ == "__main__":
-    run("evaluate")

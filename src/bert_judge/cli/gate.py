@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from bert_judge.cli import GATE_MISSED, run, say, say_error
-from bert_judge.cli.flags import Parser, options_from
+from bert_judge.cli import GATE_MISSED, say, say_error
+from bert_judge.cli.flags import Argument, Parser, options_from
 from bert_judge.errors import InputError
 from bert_judge.results.runs import Run, find_runs
 from bert_judge.studies.gate import GateLimits, check_run
@@ -24,27 +24,24 @@ docs/gate.md has a workflow for GitHub.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BaselineOptions:
-    """What a result is compared with."""
+class GateOptions:
+    """Which result is checked, and what it is compared with."""
 
+    folder: Annotated[str, "what score or judge wrote: one result, or a folder of them", Argument("FOLDER")]
     baseline: Annotated[str | None, "an earlier result, than which this one must not be worse"] = None
     max_drop: Annotated[float, "how much lower the accuracy (or mean score) may be, like 0.02"] = 0.0
 
 
 def main(arguments: Sequence[str]) -> int:
     """Parse the limits, read the results, and say of each limit whether it is met."""
-    text = "Fail where a result misses limits, or is worse than an earlier one."
-    parser = Parser("bert-judge gate", "FOLDER [limits]", text, _EXAMPLES)
-    parser.add_argument("folder", metavar="FOLDER", help="what score or judge wrote: one result, or a folder of them")
-    parser.flags("limits", GateLimits)
-    parser.flags("an earlier result", BaselineOptions)
+    parser = Parser("gate", "FOLDER [limits]", _EXAMPLES, {"limits": GateLimits, "an earlier result": GateOptions})
     values = parser.parse(arguments)
-    limits, options = options_from(GateLimits, values), options_from(BaselineOptions, values)
+    limits, options = options_from(GateLimits, values), options_from(GateOptions, values)
     if not limits.in_force and options.baseline is None:
         parser.error("no limit was given; name one, such as --min_accuracy 0.8, or a --baseline")
     if options.max_drop and options.baseline is None:
         parser.error("--max_drop is about a --baseline, which is missing")
-    results = _by_name(values["folder"])
+    results = _by_name(options.folder)
     before = _baselines(results, options.baseline) if options.baseline else {}
     missed = 0
     for name, result in results.items():
@@ -73,7 +70,3 @@ def _baselines(results: Mapping[str, Run], folder: str) -> dict[str, Run]:
             there = "it is a single one" if "." in before else f"it has {', '.join(before)}"
             raise InputError(f"the baseline {folder} has no result {name}; {there}.")
     return before
-
-
-if __name__ == "__main__":
-    run("gate")

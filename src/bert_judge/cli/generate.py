@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from bert_judge.cli import log_shown, note, progress_bar, run, say
 from bert_judge.cli.flags import Parser, options_from
-from bert_judge.cli.tasking import TaskOptions, read_tasks
+from bert_judge.cli.tasks import TaskOptions, read_tasks
 from bert_judge.generators import GeneratorOptions, KeptGenerator, make_generator
-from bert_judge.generators.replies import Reply, Sampling
+from bert_judge.generators.replies import Sampling
 from bert_judge.paths import settings_suffix
 from bert_judge.pipeline import generate_candidates
 from bert_judge.results import check_folder
 from bert_judge.results.store import open_store
-
-if TYPE_CHECKING:
-    from tqdm import tqdm
 
 _EXAMPLES = """examples:
   bert-judge generate --model_path meta-llama/Llama-3.2-1B-Instruct --tasks arc_easy_test,mmlu_test
@@ -36,7 +32,7 @@ class GenerateOptions:
 
     model_path: Annotated[str, "the model: a name on the Hub, a folder, or its name at the endpoint"]
     backend: Annotated[Literal["vllm", "hf", "openai"], "what runs the model"] = "vllm"
-    output_dir: Annotated[str, "folder for candidates"] = "artifacts/candidates"
+    output_dir: Annotated[str, "folder for candidates", "-o"] = "artifacts/candidates"
     model_name: Annotated[str | None, "the model's name in paths (default: the last part of model_path)"] = None
     store: Annotated[str, "file of kept replies; auto: in the user's cache folder; off: none"] = "auto"
     overwrite: Annotated[bool, "replace candidates that are there"] = False
@@ -45,12 +41,15 @@ class GenerateOptions:
 
 def main(arguments: Sequence[str]) -> int:
     """Check the tasks, load the model once, answer task by task."""
-    values = _parse(arguments)
-    options, sampling, generator_options = (
-        options_from(GenerateOptions, values),
-        options_from(Sampling, values),
-        options_from(GeneratorOptions, values),
-    )
+    groups = {
+        "what is answered, by what": GenerateOptions,
+        "which tasks": TaskOptions,
+        "sampling": Sampling,
+        "the backend": GeneratorOptions,
+    }
+    values = Parser("generate", "--model_path MODEL --tasks TASKS [flags]", _EXAMPLES, groups).parse(arguments)
+    options, sampling = options_from(GenerateOptions, values), options_from(Sampling, values)
+    generator_options = options_from(GeneratorOptions, values)
     output_dir = check_folder(options.output_dir)
     for name, backends in generator_options.unused_by(options.backend).items():
         note(f"--{name} belongs to the backend {' and '.join(backends)} and is not used by {options.backend}.")
@@ -71,29 +70,11 @@ def main(arguments: Sequence[str]) -> int:
                 think_token=generator_options.think_token,
                 overwrite=options.overwrite,
                 command=["bert-judge", "generate", *arguments],
-                progress=partial(_one_more, bar),
+                progress=bar.update,
             )
         if not options.quiet:
             say(f"{len(task.questions)} candidates in {folder}")
     return 0
-
-
-def _one_more(bar: tqdm[Any], _: Reply) -> None:
-    bar.update()
-
-
-def _parse(arguments: Sequence[str]) -> dict[str, Any]:
-    parser = Parser(
-        "bert-judge generate",
-        "--model_path MODEL --tasks TASKS [flags]",
-        "Let a language model answer the questions of tasks.",
-        _EXAMPLES,
-    )
-    parser.flags("what is answered, by what", GenerateOptions)
-    parser.flags("which tasks", TaskOptions)
-    parser.flags("sampling", Sampling)
-    parser.flags("the backend", GeneratorOptions)
-    return parser.parse(arguments)
 
 
 if __name__ == "__main__":

@@ -9,20 +9,18 @@ from typing import Annotated
 
 from bert_judge.cli import log_shown, run, say
 from bert_judge.cli.flags import Parser, options_from
-from bert_judge.cli.judging import add_judges, chosen_judges, explain_rows, judge_rows, made_judge, say_failed
-from bert_judge.cli.outputs import VerdictOptions
-from bert_judge.cli.rows import where_explained
-from bert_judge.cli.tasking import TaskOptions, read_tasks
+from bert_judge.cli.judging import VerdictOptions, add_judges, judged_result, made_judge, say_failed
+from bert_judge.cli.show import where_explained
+from bert_judge.cli.tasks import TaskOptions, read_tasks
 from bert_judge.errors import InputError
-from bert_judge.judges import Judge, RegexJudge
+from bert_judge.judges import RegexJudge
 from bert_judge.judges.base import Costs
 from bert_judge.judges.naming import JudgeSpec
 from bert_judge.paths import scores_folder
 from bert_judge.pipeline import CandidateRows, Task
 from bert_judge.report.score import task_table
-from bert_judge.results import CANDIDATES, PART_ROWS, ResultFolder, result_folder
+from bert_judge.results import CANDIDATES, PART_ROWS, check_folder
 from bert_judge.results.summary import Summary
-from bert_judge.studies.score import open_result
 
 _EXAMPLES = """examples:
   bert-judge judge --tasks arc_easy_test,mmlu_test --candidate_model Llama-3.2-1B-Instruct
@@ -37,51 +35,44 @@ verdicts.jsonl and run.json to OUTPUT_DIR/TASK/MODEL/JUDGE/VARIANT. What is ther
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class JudgeOptions(VerdictOptions):
     """What `judge` takes besides the flags of tasks and judges."""
 
     candidates_dir: Annotated[str, "folder of candidates"] = "artifacts/candidates"
     candidate_model: Annotated[tuple[str, ...], "models whose candidates are judged (default: all that are there)"] = ()
-    output_dir: Annotated[str, "folder for scores"] = "artifacts/scores"
+    output_dir: Annotated[str, "folder for scores", "-o"] = "artifacts/scores"
     fail_on_undecided: Annotated[bool, "end with status 3 where a row is undecided"] = False
-
-
-@dataclass(frozen=True, slots=True)
-class _Result:
-    rows: CandidateRows
-    model: str
-    name: str
-    folder: ResultFolder
-    summary: Summary
 
 
 def main(arguments: Sequence[str]) -> int:
     """Check tasks and candidates, load each judge once, judge everything, print a table."""
-    specs, options, task_options = _parse(arguments)
-    output_dir = result_folder(options.output_dir)
-    work = list(_candidates(read_tasks(task_options), options))
-    command = ["bert-judge", "judge", *arguments]
-    results = []
+    groups = {"what is judged": JudgeOptions, "which tasks": TaskOptions}
+    parser = Parser("judge", "--judge JUDGE --tasks TASKS [flags]", _EXAMPLES, groups)
+    read_judges = add_judges(parser, arguments, several="several", others=True)
+    values = parser.parse(arguments)
+    specs, options = list(map(_as_in_the_paper, read_judges(values).values())), options_from(JudgeOptions, values)
+    output_dir = check_folder(options.output_dir)
+    work = list(_candidates(read_tasks(options_from(TaskOptions, values)), options))
+    lines: list[tuple[str, str, str, Summary]] = []
+    folders = []
     for spec in specs:
         with log_shown(not options.quiet):
             judge = made_judge(spec, options)
-        results += [
-            _judge(judge, spec.kind.__name__, model, rows, output_dir, options, command) for model, rows in work
-        ]
+        name, command = spec.kind.__name__, ["bert-judge", "judge", *arguments]
+        for model, rows in work:
+            task = rows.task.name
+            path = scores_folder(output_dir, task, model, name, judge.info.name)
+            _, folder = judged_result(rows, judge, path, options.settings, options, f"{name} {task} {model}", command)
+            folders.append(folder)
+            lines.append((task, model, f"{name}/{path.name}", folder.summary))
         if judge.info.paid and judge.costs and not options.quiet:
             say(_costs(judge.costs))
     if not options.quiet:
-        say(
-            task_table(
-                [(result.rows.task.name, result.model, result.name, result.summary) for result in results]
-            ).text()
-        )
-        if options.explain:
-            say(f"\n{where_explained(options.output_dir)}")
-    if failed := say_failed([result.folder for result in results], "bert-judge judge"):
+        say(task_table(lines).text() + (f"\n\n{where_explained(output_dir)}" if options.explain else ""))
+    if failed := say_failed(folders, "bert-judge judge"):
         return failed
-    return 3 if options.fail_on_undecided and any(result.summary.undecided for result in results) else 0
+    return 3 if options.fail_on_undecided and any(folder.summary.undecided for folder in folders) else 0
 
 
 def _candidates(tasks: Iterator[Task], options: JudgeOptions) -> Iterator[tuple[str, CandidateRows]]:
@@ -94,37 +85,6 @@ def _candidates(tasks: Iterator[Task], options: JudgeOptions) -> Iterator[tuple[
             raise InputError(f"there are no candidates for {task.name} in {directory}; run bert-judge generate first.")
         for model in models:
             yield model, replace(CandidateRows.read(task, directory, model), part_rows=options.part_rows or PART_ROWS)
-
-
-def _judge(
-    judge: Judge,
-    name: str,
-    model: str,
-    rows: CandidateRows,
-    output_dir: Path,
-    options: JudgeOptions,
-    command: Sequence[str],
-) -> _Result:
-    path = scores_folder(output_dir, rows.task.name, model, name, judge.info.name)
-    fitted, folder = open_result(rows, judge, path, options.settings, options.overwrite)
-    title = f"{name} {rows.task.name} {model}"
-    judge_rows(rows, fitted, folder, title, texts=not options.no_texts, quiet=options.quiet, command=command)
-    explain_rows(rows, fitted, folder, options.explain, options.quiet)
-    return _Result(rows, model, f"{name}/{path.name}", folder, folder.summary)
-
-
-def _parse(arguments: Sequence[str]) -> tuple[list[JudgeSpec], JudgeOptions, TaskOptions]:
-    """The judges, checked, and the options."""
-    parser = Parser("bert-judge judge", "--judge JUDGE --tasks TASKS [flags]", "Judge candidates.", _EXAMPLES)
-    parser.flags("what is judged", JudgeOptions)
-    parser.flags("which tasks", TaskOptions)
-    read_judges = add_judges(parser, chosen_judges(arguments), several="several", others=True)
-    values = parser.parse(arguments)
-    return (
-        list(map(_as_in_the_paper, read_judges(values).values())),
-        options_from(JudgeOptions, values),
-        options_from(TaskOptions, values),
-    )
 
 
 def _as_in_the_paper(spec: JudgeSpec) -> JudgeSpec:

@@ -1,98 +1,138 @@
-"""What the commands that judge share: the flags that name judges, and judging with a progress bar."""
+"""What the commands that judge share: the flags of files, results and judges, and judging with a progress bar."""
 
 from __future__ import annotations
 
-import argparse
 import inspect
 import sys
+from argparse import BooleanOptionalAction
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any, Literal
 
 from bert_judge.cli import note, progress_bar, say_error
-from bert_judge.cli.flags import Parser, add_flags, joined_names, names_in, peek, spellings
-from bert_judge.cli.outputs import VerdictOptions
+from bert_judge.cli.flags import Parser, config_flags, names_in, peek, spellings
 from bert_judge.encoder.models import STARTER
 from bert_judge.errors import InputError
+from bert_judge.inputs import FORMATS, ColumnMap, Source, open_source
 from bert_judge.judges import JUDGES
 from bert_judge.judges.base import SECRETS, Judge
-from bert_judge.judges.naming import JudgeSpec, check_no_class, read_name, read_values, renamed, with_flags
-from bert_judge.metrics import METRICS
-from bert_judge.results import ResultFolder, different_figures
-from bert_judge.studies.score import Rows, explain_result, score_source, uncertain_rows
-
-_REMOTE = "RemoteJudge"
+from bert_judge.judges.naming import JudgeSpec, check_no_class, read_name, renamed, with_flags
+from bert_judge.results import PART_ROWS, ResultFolder, different_figures
+from bert_judge.studies.score import Rows, explain_result, open_result, score_source, uncertain_rows
 
 JUDGE_FAILED = 5
 """The exit status where the judge failed on rows, which the same command judges again."""
 
-
-def chosen_judges(arguments: Sequence[str]) -> list[JudgeSpec]:
-    """The judges that `--judge` names, else `--judge_type`, else the starter; their flags are not known yet.
-
-    With `--server` the names are those of judges that run there.
-    """
-    asked, trusted = peek(arguments, "judge", "judge_type", "server"), trusts_files(arguments)
-    names, kinds = names_in(asked["judge"] or ()), names_in(asked["judge_type"] or ())
-    if not trusted:
-        for name in {*names, *kinds}:
-            if not any(name in argument for argument in arguments):
-                check_no_class(name, "the file of --config")
-    if asked["server"] and kinds and set(kinds) != {_REMOTE}:
-        raise InputError(
-            "--server names judges that run elsewhere by --judge; --judge_type is for those that run here."
-        )
-    if asked["server"] and names != (_REMOTE,) and not kinds:
-        served = [{"served": name} for name in names] or [{}]
-        named = zip(names or ["served"], served, strict=True)
-        return renamed(JudgeSpec(name, JUDGES[_REMOTE], settings, frozenset(settings)) for name, settings in named)
-    if names and kinds:
-        raise InputError(f"--judge {','.join(names)} and --judge_type {','.join(kinds)} both name the judge; give one.")
-    for kind in kinds:
-        if kind == STARTER or kind in METRICS:
-            raise InputError(f"--judge_type takes the class of a judge, which {kind} is not; write --judge {kind}.")
-    if kinds:
-        return renamed(read_values({"judge_type": kind}, kind.rpartition(":")[2]) for kind in kinds)
-    return renamed(read_name(name, trusted) for name in names or [STARTER])
+_REMOTE = "RemoteJudge"
+_JUDGE, _SERVER = ["--judge", "--judge_type", "--judge-type"], ["--server"]
+_TRUST = spellings("trust_remote_code")
 
 
-def trusts_files(arguments: Sequence[str]) -> bool:
-    """Whether files may name classes: no file can say so itself."""
-    return any(flag in arguments for flag in spellings("trust_remote_code"))
+# ------------------------------------------------------------------------------------- files of answers, and results
+
+
+@dataclass(frozen=True, kw_only=True)
+class InputOptions:
+    """How files of answers are read."""
+
+    map: Annotated[ColumnMap | None, "columns by name: question=q,reference=gold,candidate=out,label=human"] = None
+    input_format: Annotated[str | None, f"{', '.join(FORMATS)} (default: from its name or beginning)"] = None
+    limit: Annotated[int | None, "only the first N rows"] = None
+    skip_bad_rows: Annotated[bool, "set unreadable rows aside instead of stopping"] = False
+    numbers_as_text: Annotated[bool, "read numbers in text columns as text, exactly as written"] = False
+    reference_separator: Annotated[str | None, "what separates several references in a text, such as '; '"] = None
+
+    @property
+    def input_settings(self) -> dict[str, Any]:
+        """The options that change which rows are judged, and how they are read."""
+        names = ("map", "limit", "skip_bad_rows", "numbers_as_text", "reference_separator")
+        return {name: getattr(self, name) for name in names}
+
+
+def open_input(path: str | Sequence[str], options: InputOptions, **more: Any) -> Source:
+    """The checked input, by the options and `more` arguments of `open_source`. Raises what that does."""
+    settings = {**options.input_settings, "input_format": options.input_format}
+    return open_source(path, **{"columns": settings.pop("map"), **settings, **more})
+
+
+@dataclass(frozen=True, kw_only=True)
+class OutputOptions:
+    """Where results go."""
+
+    output_dir: Annotated[str, "folder for the results", "-o"] = "bert-judge-out"
+    overwrite: Annotated[bool, "redo existing results, and replace those of another judge, input or options"] = False
+    quiet: Annotated[bool, "no progress bar and no table"] = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class VerdictOptions(OutputOptions):
+    """What is written of verdicts, where judges run, and whether their verdicts are one file or parts."""
+
+    explain: Annotated[int, "say of the N rows nearest the threshold which words carried their scores", 0] = 0
+    no_texts: Annotated[bool, "leave the texts out of the verdicts"] = False
+
+    engine: Annotated[Literal["local", "ray"], "ray: actors of a Ray cluster, which write parquet"] = "local"
+    ray_address: Annotated[str | None, "a running cluster: auto, ray://HOST:10001 (default: one here)"] = None
+    actors: Annotated[int | None, "with --engine ray: how many judges, as far as the cluster has room"] = None
+    output_format: Annotated[Literal["jsonl", "parquet"] | None, "parquet: parts in a folder (default: jsonl)"] = None
+    part_rows: Annotated[int | None, f"rows of a part, the most that a killed run loses ({PART_ROWS:,})", 1] = None
+
+    def __post_init__(self) -> None:
+        if self.explain and self.no_texts:
+            raise InputError("--explain writes words of the candidates, which --no_texts leaves out; give one of them.")
+        if self.engine == "ray" and self.output_format == "jsonl":
+            raise InputError("--engine ray writes parts, in any order; leave --output_format jsonl out.")
+        if self.engine != "ray" and (self.actors is not None or self.ray_address):
+            raise InputError("--actors and --ray_address are for --engine ray; add it, or leave them out.")
+        if self.part_rows and not self.in_parts:
+            raise InputError("--part_rows is for parts; add --output_format parquet, or leave it out.")
+
+    @property
+    def in_parts(self) -> bool:
+        """Whether verdicts are written in parts."""
+        return self.engine == "ray" or self.output_format == "parquet"
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The options that change the files."""
+        parts = {"part_rows": self.part_rows or PART_ROWS} if self.in_parts else {}
+        return {"no_texts": self.no_texts, **parts}
+
+
+# ------------------------------------------------------------------------------------- judges
 
 
 def add_judges(
-    parser: Parser, chosen: Sequence[JudgeSpec], *, several: str = "", others: bool = False
+    parser: Parser, arguments: Sequence[str], *, several: str = "", others: bool = False
 ) -> Callable[[Mapping[str, Any]], dict[str, JudgeSpec]]:
-    """Add the flags that name judges, and those of the chosen ones; returns what makes judges by name of their values.
+    """Add the flags that name judges, and those of the named ones; returns what makes judges by name of their values.
 
-    `several` says what comes of several. With `others` the flags of judges that are not chosen are accepted, too, as
+    `several` says what comes of several. With `others` the flags of judges that are not named are accepted, too, as
     scripts for all judges give them, and a note says that they are not used.
     """
     group = parser.add_argument_group("the judge")
-    help_text = f"{STARTER} (the default), a metric such as containment, a folder or a name on the "
-    help_text += f"Hub, {', '.join(JUDGES)}, module:Class, or a YAML file" + (f"; a,b: {several}" if several else "")
-    group.add_argument(*spellings("judge"), type=joined_names, metavar="NAME", help=help_text)
-    group.add_argument(
-        *spellings("judge_type"),
-        type=joined_names,
-        metavar="NAME",
-        help="its class: one of these names, or module:Class",
+    text = (
+        f"{STARTER} (the default), a metric such as containment, a folder or a name on the Hub, {', '.join(JUDGES)}, "
     )
+    text += "module:Class, or a YAML file" + (f"; a,b: {several}" if several else "")
+    group.add_argument(*_JUDGE, metavar="NAME", help=text)
+    chosen = _chosen_judges(arguments)
     kinds = {spec.judge_type: spec.kind for spec in chosen}
     added: set[str] = {*SECRETS}
     if _REMOTE not in kinds:
-        help_text = "let the bert-judge serve at this address judge; --judge names one of its judges"
-        group.add_argument(*spellings("server"), metavar="URL", help=help_text)
+        text = "let the bert-judge serve at this address judge; --judge names one of its judges"
+        group.add_argument(*_SERVER, metavar="URL", help=text)
     for name, kind in kinds.items():
-        added.update(parser.flags(f"what {name} takes", kind, given_only=True, without=added))
+        added.update(parser.add_flags(f"what {name} takes", kind, given_only=True, without=added))
     if "store" not in added:
-        help_text = "file of kept verdicts, none of which is computed again; auto: in the cache folder (default: off)"
-        group.add_argument(*spellings("store"), metavar="FILE", help=help_text)
+        text = "file of kept verdicts, none of which is computed again; auto: in the cache folder (default: off)"
+        group.add_argument("--store", metavar="PATH", help=text)
     if "trust_remote_code" not in added:
-        add_trust(group)
+        text = "import the classes that a file of judges names as module:Class"
+        group.add_argument(*_TRUST, action=BooleanOptionalAction, default=False, help=text)
     owners = _add_flags_of_others(parser, {*added, "server", "store", "trust_remote_code"}) if others else {}
 
     def read(values: Mapping[str, Any]) -> dict[str, JudgeSpec]:
@@ -108,18 +148,33 @@ def add_judges(
     return read
 
 
-def add_trust(parser: argparse._ActionsContainer) -> None:
-    """Add the flag that lets files name classes."""
-    help_text = "import the classes that a file of judges names as module:Class"
-    parser.add_argument(*spellings("trust_remote_code"), action="store_true", help=help_text)
+def trusts_files(arguments: Sequence[str]) -> bool:
+    """Whether files may name classes: no file can say so itself."""
+    return any(flag in arguments for flag in _TRUST)
 
 
-def _add_flags_of_others(parser: Parser, added: Set[str]) -> dict[str, list[str]]:
+def _chosen_judges(arguments: Sequence[str]) -> list[JudgeSpec]:
+    """The judges that `--judge` names, else the starter; their flags are not known yet.
+
+    With `--server` the names are those of judges that run there.
+    """
+    trusted = trusts_files(arguments)
+    named, named_by_file = (peek(words, judge=_JUDGE, server=_SERVER) for words in (arguments, config_flags(arguments)))
+    names = names_in(named["judge"] or named_by_file["judge"] or ())
+    if not (trusted or named["judge"]):
+        for name in names:
+            check_no_class(name, "the file of --config")
+    if (named["server"] or named_by_file["server"]) and names != (_REMOTE,):
+        served = [JudgeSpec(name, JUDGES[_REMOTE], {"served": name}, frozenset(["served"])) for name in names]
+        return renamed(served or [JudgeSpec("served", JUDGES[_REMOTE], {})])
+    return renamed(read_name(name, trusted) for name in names or [STARTER])
+
+
+def _add_flags_of_others(parser: Parser, added: set[str]) -> dict[str, list[str]]:
     """Accept the flags of judges that are not chosen; returns whose they are."""
-    group = parser.add_argument_group()
     owners: dict[str, list[str]] = {}
     for name, kind in JUDGES.items():
-        add_flags(group, kind, given_only=True, without={*added, *owners}, hidden=True)
+        parser.add_flags("", kind, given_only=True, without={*added, *owners})
         for flag in inspect.signature(kind).parameters:
             if flag not in added:
                 owners.setdefault(flag, []).append(name)
@@ -135,22 +190,44 @@ def made_judge(spec: JudgeSpec, options: VerdictOptions) -> Judge:
     return RayJudge(spec, options.actors, options.ray_address)
 
 
-def judge_rows(
-    rows: Rows, judge: Judge, folder: ResultFolder, title: str, *, texts: bool, quiet: bool, command: Sequence[str]
-) -> None:
-    """Judge what a result lacks, with a progress bar. KeyboardInterrupt says what is kept, and how to go on."""
+def judged_result(
+    rows: Rows,
+    judge: Judge,
+    path: Path,
+    settings: Mapping[str, Any],
+    options: OutputOptions,
+    title: str,
+    command: Sequence[str],
+) -> tuple[Judge, ResultFolder]:
+    """The judge, fitted to these rows, and its whole result, of which what is lacking is judged with a progress bar.
+
+    `settings` are those that change the files. KeyboardInterrupt says what is kept, and how to go on.
+    """
+    fitted, folder = open_result(rows, judge, path, settings, options.overwrite)
+    no_texts = isinstance(options, VerdictOptions) and options.no_texts
     if folder.finished:
         for sentence in different_figures(folder.folder, folder.run["summary"]):
             raise InputError(f"{sentence[:-1]}: it was changed after it was written; judge again with --overwrite.")
-        return
-    done, total = folder.rows_done, len(rows)
-    goes_on = _goes_on(folder, total)
-    counts = score_source(rows, judge, folder, texts=texts, command=command)
+    else:
+        _judge_rows(
+            rows, folder, score_source(rows, fitted, folder, texts=not no_texts, command=command), title, options
+        )
+    if isinstance(options, VerdictOptions) and options.explain:
+        _explain_rows(rows, fitted, folder, options)
+    return fitted, folder
+
+
+def _judge_rows(rows: Rows, folder: ResultFolder, counts: Generator[int], title: str, options: OutputOptions) -> None:
+    done, total, begun = folder.rows_done, len(rows), ""
+    if folder.failed:
+        begun = f"judging the {folder.failed} rows of {folder.folder} again on which the judge failed."
+    elif done:
+        begun = f"{folder.folder} has {done} of {total} rows already; going on."
     try:
-        with progress_bar(total, title, quiet, done) as bar, closing(counts):
+        with progress_bar(total, title, options.quiet, done) as bar, closing(counts):
             for number, done in enumerate(counts):
-                if number == 0 and not quiet and goes_on:
-                    bar.write(goes_on, file=sys.stderr)  # not before the folder is ours
+                if number == 0 and begun and not options.quiet:
+                    bar.write(begun, file=sys.stderr)  # not before the folder is ours
                 bar.update(done - bar.n)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(
@@ -159,23 +236,15 @@ def judge_rows(
         ) from None
 
 
-def explain_rows(rows: Rows, judge: Judge, folder: ResultFolder, most: int, quiet: bool) -> None:
-    """Explain so many rows of a finished result, those nearest the threshold, with a progress bar."""
-    if not most:
-        return
+def _explain_rows(rows: Rows, judge: Judge, folder: ResultFolder, options: VerdictOptions) -> None:
+    """Explain the rows of a finished result that are nearest the threshold."""
     if judge.info.threshold is None:
         note(f"{folder.folder} is of a judge without a threshold, so no row is near it, and none is explained.")
         return
-    chosen = uncertain_rows(folder, judge.info.threshold, most)
-    with progress_bar(len(chosen), "explaining", quiet) as bar:
+    chosen = uncertain_rows(folder, judge.info.threshold, options.explain)
+    with progress_bar(len(chosen), "explaining", options.quiet) as bar:
         for _ in explain_result(rows, judge, folder, chosen):
             bar.update()
-
-
-def _goes_on(folder: ResultFolder, total: int) -> str:
-    if folder.failed:
-        return f"judging the {folder.failed} rows of {folder.folder} again on which the judge failed."
-    return f"{folder.folder} has {folder.rows_done} of {total} rows already; going on." if folder.rows_done else ""
 
 
 def say_failed(results: Iterable[ResultFolder], command: str) -> int:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from bert_judge.cli import run, say
-from bert_judge.cli.flags import Parser, options_from
+from bert_judge.cli import say
+from bert_judge.cli.flags import Argument, Parser, options_from
 from bert_judge.errors import InputError
 from bert_judge.results.runs import load_run
 from bert_judge.server import ServerOptions, need_server
@@ -34,10 +34,11 @@ SAMPLE = 100_000  # rows of a large result; a hundred times as many as anyone la
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelOptions:
-    """What `label` takes besides the result."""
+    """What `label` takes."""
 
+    run: Annotated[str, "a folder that score or judge wrote", Argument("FOLDER")]
     labels: Annotated[str, "file where labels go"] = "labels.jsonl"
-    number: Annotated[int | None, f"how many (default: {_NUMBER})"] = None
+    number: Annotated[int | None, f"how many (default: {_NUMBER})", "-n", 1] = None
     width: Annotated[float | None, "instead of -n: as many as a 95 % interval of this width takes: 0.04"] = None
     strategy: Annotated[
         Literal["active", "uniform"] | None,
@@ -50,13 +51,16 @@ class LabelOptions:
 
 def main(arguments: Sequence[str]) -> int:
     """Draw the order of the rows, say how many labels it takes, and serve the page until Ctrl-C."""
-    folder, options = _parse(arguments)
+    parser = Parser("label", "FOLDER --labels FILE [flags]", _EXAMPLES, {"flags": LabelOptions})
+    options = options_from(LabelOptions, parser.parse(arguments))
+    if options.number is not None and options.width is not None:
+        parser.error("-n and --width both say how many labels there are to be; give one of them")
     need_server("bert-judge label")
     from bert_judge.server.app import make_app
     from bert_judge.server.running import open_socket, run_server
 
     served = ServerOptions(port=options.port, quiet=True)
-    with open_socket(served.host, served.port) as opened, open_labelling(folder, options) as labelling:
+    with open_socket(served.host, served.port) as opened, open_labelling(options) as labelling:
 
         def serving(url: str) -> None:
             say(f"open {url}{labelling.page} in a browser; Ctrl-C ends.")
@@ -67,18 +71,20 @@ def main(arguments: Sequence[str]) -> int:
 
         run_server(make_app({}, served, labelling=labelling), served, opened, serving)
         print(file=sys.stderr)
-        say(_next(folder, labelling, options.labels))
+        say(_next(labelling, options))
     return 0
 
 
-def open_labelling(folder: str, options: LabelOptions) -> Labelling:
+def open_labelling(options: LabelOptions) -> Labelling:
     """The file of labels with the order in which answers of a result are shown; says how far it is."""
     from bert_judge.server.labelling import Labelling
 
-    run = load_run(folder, SAMPLE)
+    run = load_run(options.run, SAMPLE)
     if run.left:
         total = len(run.rows) + run.left
-        say(f"{len(run.rows):,} of the {total:,} rows of {folder} can be drawn: whole questions, chosen at random.")
+        say(
+            f"{len(run.rows):,} of the {total:,} rows of {options.run} can be drawn: whole questions, chosen at random."
+        )
     path, strategy = Path(options.labels), options.strategy or default_strategy(run)
     draws = draw_order(run, strategy, options.seed)
     if all(draw.row.gold is not None for draw in draws):
@@ -96,26 +102,9 @@ def open_labelling(folder: str, options: LabelOptions) -> Labelling:
     return labelling
 
 
-def _parse(arguments: Sequence[str]) -> tuple[str, LabelOptions]:
-    takes, text = "FOLDER --labels FILE [flags]", "Label answers of a run by hand, on a small page."
-    parser = Parser("bert-judge label", takes, text, _EXAMPLES)
-    parser.add_argument("run", metavar="FOLDER", help="a folder that score or judge wrote")
-    parser.flags("flags", LabelOptions)
-    values = parser.parse(arguments)
-    options = options_from(LabelOptions, values)
-    if options.number is not None and options.number < 1:
-        parser.error(f"-n is {options.number}; 1 or more was expected")
-    if options.number is not None and options.width is not None:
-        parser.error("-n and --width both say how many labels there are to be; give one of them")
-    return values["run"], options
-
-
-def _next(folder: str, labelling: Labelling, path: str) -> str:
+def _next(labelling: Labelling, options: LabelOptions) -> str:
     skipped = f", {labelling.skipped} skipped" if labelling.skipped else ""
     if not labelling.labelled:
-        return f"no labels in {path} yet{skipped}; the same command goes on."
-    return f"{labelling.labelled} labels in {path}{skipped}; next: bert-judge correct {folder} --labels {path}"
-
-
-if __name__ == "__main__":
-    run("label")
+        return f"no labels in {options.labels} yet{skipped}; the same command goes on."
+    path = options.labels
+    return f"{labelling.labelled} labels in {path}{skipped}; next: bert-judge correct {options.run} --labels {path}"

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from bert_judge.cli import run, say
-from bert_judge.cli.flags import Parser, add_flags, options_from
-from bert_judge.cli.outputs import checked_sample
+from bert_judge.cli import say
+from bert_judge.cli.flags import Argument, Parser, options_from
 from bert_judge.inputs import ColumnMap
 from bert_judge.report.page import check_path, write_report
 from bert_judge.results import check_folder
@@ -27,31 +26,26 @@ The page opens from the disk, without a network: filters, search, every answer w
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportOptions:
-    """What `report` takes besides the results and where the page goes."""
+    """What `report` takes."""
 
+    results: Annotated[tuple[str, ...], "folders that score or judge wrote, or above these", Argument("RESULT")]
+    output: Annotated[str, "the page", "-o"] = "report.html"
     labels: Annotated[str | None, "file with human labels, of the same texts or the same ids"] = None
     map: Annotated[ColumnMap | None, "columns of that file by name: label=human,id=number"] = None
     title: Annotated[str | None, "title of the page (default: the input's name)"] = None
-    sample: Annotated[int, "rows that are drawn, whole questions at random, of results with more; 0: all"] = 100_000
+    sample: Annotated[int, "rows that are drawn, whole questions at random, of results with more; 0: all", 0] = 100_000
     quiet: Annotated[bool, "print nothing"] = False
 
 
 def main(arguments: Sequence[str]) -> int:
     """Parse the flags, read the results, and write the page."""
-    parser = Parser("bert-judge report", "RESULT … [-o FILE] [flags]", "Show saved results as a page.", _EXAMPLES)
-    parser.add_argument(
-        "results", metavar="RESULT", nargs="+", help="folders that score or judge wrote, or above these"
-    )
-    group = parser.add_argument_group("flags")
-    group.add_argument("--output", "-o", metavar="FILE", default="report.html", help="the page (%(default)s)")
-    add_flags(group, ReportOptions)
-    values = parser.parse(arguments)
+    values = Parser("report", "RESULT … [-o FILE] [flags]", _EXAMPLES, {"flags": ReportOptions}).parse(arguments)
     options = options_from(ReportOptions, values)
-    path = check_path(values["output"])
+    path = check_path(options.output)
     check_folder(path.parent)
     labels = read_labels(options.labels, options.map) if options.labels else None
-    runs = find_runs(values["results"], checked_sample(options.sample))
-    report = write_report(runs, path, labels, title=options.title, notes=left_out(values["results"]))
+    runs = find_runs(options.results, options.sample or None)
+    report = write_report(runs, path, labels, title=options.title, notes=left_out(options.results))
     if not options.quiet:
         say("\n\n".join(block if isinstance(block, str) else block.text() for block in report.blocks("overview")))
         say(
@@ -59,7 +53,3 @@ def main(arguments: Sequence[str]) -> int:
             + f"\nfiles  {path}, and beside it .md and .json"
         )
     return 0
-
-
-if __name__ == "__main__":
-    run("report")

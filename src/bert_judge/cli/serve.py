@@ -6,13 +6,13 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
 
-from bert_judge.cli import log_shown, note, run, say
+from bert_judge.cli import log_shown, note, say
 from bert_judge.cli.flags import Parser, options_from
-from bert_judge.cli.judging import add_judges, chosen_judges
+from bert_judge.cli.judging import add_judges
 from bert_judge.errors import named_in_errors
-from bert_judge.judges.naming import JudgeSpec
 from bert_judge.server import ServerOptions, need_server
 
 if TYPE_CHECKING:
@@ -34,16 +34,27 @@ several, start one for each (--device cuda:1 --port 8001). Ctrl-C or SIGTERM end
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabellingOptions:
+    """The page on which people label answers, if there is one."""
+
+    label: Annotated[str | None, "a folder that score wrote: people label its answers on a page"] = None
+    labels: Annotated[str, "file for these labels"] = "labels.jsonl"
+
+
 def main(arguments: Sequence[str]) -> int:
     """Check everything, load the judges, and serve until SIGTERM or Ctrl-C."""
-    specs, options, run, labels = _parse(arguments)
+    parser = Parser("serve", "[flags]", _EXAMPLES, {"serving": ServerOptions, "labelling": LabellingOptions})
+    read_judges = add_judges(parser, arguments, several="several, by name")
+    values = parser.parse(arguments)
+    specs, options, run = read_judges(values), options_from(ServerOptions, values), values["label"]
     need_server("bert-judge serve")
     from bert_judge.server.access import KEYS_VARIABLE, Keys
     from bert_judge.server.app import make_app
     from bert_judge.server.running import open_socket, run_server, warm_up
 
     keys = Keys.read(options.api_keys)
-    with open_socket(options.host, options.port) as opened, _labelling(run, labels) as labelling:
+    with open_socket(options.host, options.port) as opened, _labelling(run, values["labels"]) as labelling:
         if options.host not in _LOOPBACK and not keys:
             note(f"anyone who can reach {options.host} can ask; --api_keys or {KEYS_VARIABLE} keeps others out.")
         judges = {}
@@ -71,19 +82,4 @@ def _labelling(folder: str | None, labels: str) -> AbstractContextManager[Labell
         return nullcontext()
     from bert_judge.cli.label import LabelOptions, open_labelling
 
-    return open_labelling(folder, LabelOptions(labels=labels))
-
-
-def _parse(arguments: Sequence[str]) -> tuple[dict[str, JudgeSpec], ServerOptions, str | None, str]:
-    parser = Parser("bert-judge serve", "[flags]", "Serve judges over HTTP.", _EXAMPLES)
-    parser.flags("serving", ServerOptions)
-    help_text = "a folder that score wrote: people label its answers on a page, whose address is printed"
-    parser.add_argument("--label", metavar="FOLDER", help=help_text)
-    parser.add_argument("--labels", metavar="FILE", default="labels.jsonl", help="file for these labels (%(default)s)")
-    read_judges = add_judges(parser, chosen_judges(arguments), several="several, by name")
-    values = parser.parse(arguments)
-    return read_judges(values), options_from(ServerOptions, values), values["label"], values["labels"]
-
-
-if __name__ == "__main__":
-    run("serve")
+    return open_labelling(LabelOptions(run=folder, labels=labels))

@@ -2,40 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+import os
+import shutil
+import sys
+import textwrap
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
-from bert_judge.cli import run, say
-from bert_judge.cli.flags import Parser, options_from
-from bert_judge.cli.rows import CLIPPED, LEGEND, row_lines
+from bert_judge.cli import say
+from bert_judge.cli.flags import Argument, Parser, options_from
 from bert_judge.errors import InputError
 from bert_judge.records import Row
-from bert_judge.results.runs import find_folders, open_run
+from bert_judge.report.reasons import because, pieces, shared
+from bert_judge.results.runs import Run, find_folders, open_run, read_explanations
 from bert_judge.studies.harness import differences_of, harness_scores
 from bert_judge.studies.labels import read_labels, relabelled
+from bert_judge.wording import SAID, not_judged
+
+CLIPPED = 600
+"""The most characters of a text that are shown, unless all are."""
 
 _EXAMPLES = """examples:
   bert-judge show out --wrong                              # candidates judged incorrect, and why
   bert-judge show out --disagree                           # rows where the judge's label is not the human one
   bert-judge show out --wrong --disagree                   # both: correct answers that the judge calls incorrect
-  bert-judge show out --labels human.jsonl --disagree
-  bert-judge show out --theirs                             # where the tool that made a saved run scores otherwise
+  bert-judge show out --tool_disagrees                     # where the tool that made a saved run scores otherwise
   bert-judge show out --explained                          # what `score --explain N` found: which words matter
   bert-judge show out --id 17 --full
 """
+_LEGEND = (
+    "[words +0.38] speak for the candidate: without them the score is 0.38 lower; [words -0.38] speak against it: "
+    "0.38 higher."
+)
+_FOR, _AGAINST, _END = "\ue000", "\ue001", "\ue002"  # stand for brackets until lines are wrapped: as wide as these
+_PLAIN = str.maketrans({_FOR: "[", _AGAINST: "[", _END: "]"})
+_COLOURED = str.maketrans({_FOR: "\x1b[32m[", _AGAINST: "\x1b[31m[", _END: "]\x1b[0m"})
+_FIRST = 3  # of the rows that were explained
+_BETWEEN = 120  # characters of the text between two parts that matter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class RowFilters:
     """Which rows are shown: those for which all that is asked for holds."""
 
     wrong: Annotated[bool, "candidates judged incorrect"] = False
     right: Annotated[bool, "candidates judged correct"] = False
     undecided: Annotated[bool, "rows without a verdict"] = False
     disagree: Annotated[bool, "rows where the judge's label and the human label differ"] = False
-    theirs: Annotated[bool, "rows where the judge's label and a score of the tool that made the run differ"] = False
+    tool_disagrees: Annotated[bool, "rows where the judge's label and the score of the run's own tool differ"] = False
     truncated: Annotated[bool, "rows that were longer than the judge reads"] = False
     left_out: Annotated[bool, "rows of which a part is not the answer: reasoning, run-on text, remarks"] = False
     out_of_scope: Annotated[bool, "rows out of the judge's scope: in another language, say"] = False
@@ -43,114 +59,160 @@ class Wanted:
     id: Annotated[str | None, "the row with this id"] = None
 
 
-_HOLDS: Mapping[str, Callable[[Row], bool]] = {
-    "wrong": lambda row: row.label == 0,
-    "right": lambda row: row.label == 1,
-    "undecided": lambda row: row.score is None,
-    "disagree": lambda row: None not in (row.label, row.gold) and row.label != row.gold,
-    "theirs": lambda row: bool(differences_of(row)),
-    "truncated": lambda row: bool(row.verdict.truncated),
-    "left_out": lambda row: bool(row.verdict.left_out),
-    "out_of_scope": lambda row: row.verdict.out_of_scope is not None,
-    "explained": lambda row: row.why is not None,
-}
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShowOptions:
-    """What `show` takes besides the results and which of their rows."""
+    """What `show` takes besides which rows are shown."""
 
+    results: Annotated[tuple[str, ...], "folders that score or judge wrote", Argument("RESULT")]
     labels: Annotated[str | None, "file with human labels, of the same texts or the same ids"] = None
     map: Annotated[Mapping[str, str] | None, "columns of that file by name: label=human,id=number"] = None
-    limit: Annotated[int, "the most rows that are shown of a result; 0: all"] = 20
+    limit: Annotated[int, "the most rows that are shown of a result; 0: all", 0] = 20
     full: Annotated[bool, f"whole texts; otherwise those of over {CLIPPED} characters lose their middle"] = False
+
+
+class _Filter(NamedTuple):
+    """Whether a row is shown; `needed` is what some row of a result must have, and `lacking` the sentence otherwise."""
+
+    holds: Callable[[Row], bool]
+    needed: Callable[[Row], bool] = lambda _: True
+    lacking: str = ""
+
+
+_NO_LABELS = "has scores without labels, so no candidate is judged correct or incorrect; run score with --threshold X."
+_FILTERS = {
+    "wrong": _Filter(lambda row: row.label == 0, lambda row: row.label is not None, _NO_LABELS),
+    "right": _Filter(lambda row: row.label == 1, lambda row: row.label is not None, _NO_LABELS),
+    "undecided": _Filter(lambda row: row.score is None),
+    "disagree": _Filter(
+        lambda row: None not in (row.label, row.gold) and row.label != row.gold,
+        lambda row: None not in (row.label, row.gold),
+        "has no row with a label of the judge and a human one; give human labels with --labels FILE.",
+    ),
+    "tool_disagrees": _Filter(
+        lambda row: bool(differences_of(row)),
+        lambda row: row.label is not None and bool(harness_scores(row)),
+        "has no row with a label and a score of another tool; give the result of a saved run.",
+    ),
+    "truncated": _Filter(lambda row: bool(row.verdict.truncated)),
+    "left_out": _Filter(lambda row: bool(row.verdict.left_out)),
+    "out_of_scope": _Filter(lambda row: row.verdict.out_of_scope is not None),
+    "explained": _Filter(
+        lambda row: row.why is not None,
+        lambda row: row.why is not None,
+        "has no row that was explained; run the command that made it with --explain N.",
+    ),
+}
 
 
 def main(arguments: Sequence[str]) -> int:
     """Parse the flags, read the results, and print the rows of each."""
-    parser = Parser("bert-judge show", "RESULT … [flags]", "Show rows of saved results, and why.", _EXAMPLES)
-    parser.add_argument("results", metavar="RESULT", nargs="+", help="folders that score or judge wrote")
-    parser.flags("which rows", Wanted)
-    parser.flags("flags", ShowOptions)
-    values = parser.parse(arguments)
-    filters, options = options_from(Wanted, values), options_from(ShowOptions, values)
-    if options.limit < 0:
-        raise InputError(f"limit is {options.limit}; a number of rows, or 0 for all, was expected.")
+    groups = {"which rows": RowFilters, "flags": ShowOptions}
+    values = Parser("show", "RESULT … [flags]", _EXAMPLES, groups).parse(arguments)
+    options = options_from(ShowOptions, values)
+    chosen = [name for name in _FILTERS if values[name]]
+    filters = [_FILTERS[name] for name in chosen]
+    if (row_id := values["id"]) is not None:
+        chosen.append("id")
+        filters.append(
+            _Filter(lambda row: row.id == row_id, lambda row: row.id == row_id, f"has no row with the id {row_id!r}.")
+        )
     labels = read_labels(options.labels, options.map) if options.labels else None
-    for number, folder in enumerate(find_folders(values["results"])):
+    for number, folder in enumerate(find_folders(options.results)):
         rows = open_run(folder).rows
-        seen = _Seen.of(relabelled(rows, labels) if labels else rows, filters, options.limit)
-        _check_answerable(folder, seen, filters)
-        say(("\n" if number else "") + _headline(folder, seen, filters))
-        for row in seen.first:
+        total, shown, first = _matching(relabelled(rows, labels) if labels else rows, folder, filters, options.limit)
+        asked = f" ({', '.join(name.replace('_', ' ') for name in chosen)})" if chosen else ""
+        say(("\n" if number else "") + f"{folder}: {shown} of {total} rows{asked}")
+        for row in first:
             say("\n" + "\n".join(row_lines(row, None if options.full else CLIPPED)))
-        if len(seen.first) < seen.chosen:
-            say(f"\n{len(seen.first)} of {seen.chosen} rows are shown; --limit 0 shows all.")
-        if any(row.why for row in seen.first):
-            say(f"\n{LEGEND}")
+        if len(first) < shown:
+            say(f"\n{len(first)} of {shown} rows are shown; --limit 0 shows all.")
+        if any(row.why for row in first):
+            say(f"\n{_LEGEND}")
     return 0
 
 
-@dataclass(slots=True)
-class _Seen:
-    """What one look at the rows of a result found: how many there are, how many are wanted and the first of these, and
-    whether any row has a label, a human label, an explanation, a score of another tool, or the id that is asked for.
+def _matching(rows: Iterable[Row], folder: Path, filters: Sequence[_Filter], limit: int) -> tuple[int, int, list[Row]]:
+    """How many rows there are, how many pass all filters, and the first `limit` of these (0: all).
+
+    Raises InputError where no row could pass, whatever it says.
     """
-
-    rows: int = 0
-    chosen: int = 0
-    first: list[Row] = field(default_factory=list)
-    labelled: bool = False
-    gold: bool = False
-    explained: bool = False
-    theirs: bool = False
-    named: bool = False
-
-    @classmethod
-    def of(cls, rows: Iterable[Row], filters: Wanted, limit: int) -> _Seen:
-        """Look at rows, and keep the first `limit` wanted ones; 0: all."""
-        seen = cls()
-        for row in rows:
-            seen.rows += 1
-            seen.labelled |= row.label is not None
-            seen.gold |= row.gold is not None
-            seen.explained |= row.why is not None
-            seen.theirs |= bool(harness_scores(row))
-            seen.named |= row.id == filters.id
-            if _fits(row, filters):
-                seen.chosen += 1
-                if not limit or seen.chosen <= limit:
-                    seen.first.append(row)
-        return seen
+    total, count, first, unmet = 0, 0, list[Row](), list(filters)
+    for row in rows:
+        total += 1
+        unmet = [part for part in unmet if not part.needed(row)]
+        if all(part.holds(row) for part in filters):
+            count += 1
+            if not limit or count <= limit:
+                first.append(row)
+    for part in (part for part in unmet if part.lacking):
+        raise InputError(f"{folder} {part.lacking}")
+    return total, count, first
 
 
-def _fits(row: Row, filters: Wanted) -> bool:
-    if filters.id is not None and row.id != filters.id:
-        return False
-    return all(holds(row) for name, holds in _HOLDS.items() if getattr(filters, name))
+def first_explained(run: Run) -> str:
+    """The rows that were explained first, and how to see all; nothing where there are none."""
+    explained = list(read_explanations(run.folder))
+    if run.left or not explained:
+        return where_explained(run.folder) if explained else ""
+    rows = list(run.rows)
+    shown = ["\n".join(row_lines(rows[number])) for number in explained[:_FIRST]]
+    return "\n\n".join([*shown, _LEGEND, *([where_explained(run.folder)] if len(explained) > len(shown) else [])])
 
 
-def _check_answerable(folder: Path, seen: _Seen, filters: Wanted) -> None:
-    """Raise InputError where no row could be shown, whatever it says."""
-    if (filters.wrong or filters.right or filters.disagree or filters.theirs) and not seen.labelled:
-        raise InputError(
-            f"{folder} has scores without labels, so no candidate is judged correct or incorrect; run score with "
-            "--threshold X."
-        )
-    if filters.disagree and not seen.gold:
-        raise InputError(f"{folder} has no human labels to disagree with; give them with --labels FILE.")
-    if filters.theirs and not seen.theirs:
-        raise InputError(f"{folder} has no scores of another tool to differ from; give the result of a saved run.")
-    if filters.explained and not seen.explained:
-        raise InputError(f"{folder} has no row that was explained; run the command that made it with --explain N.")
-    if filters.id is not None and not seen.named:
-        raise InputError(f"{folder} has no row with the id {filters.id!r}.")
+def where_explained(folder: Path | str) -> str:
+    """How to see all rows that were explained."""
+    return f"bert-judge show {folder} --explained shows all rows that were explained"
 
 
-def _headline(folder: Path, seen: _Seen, filters: Wanted) -> str:
-    asked = [flag.name.replace("_", " ") for flag in fields(filters) if getattr(filters, flag.name)]
-    return f"{folder}: {seen.chosen} of {seen.rows} rows" + (f" ({', '.join(asked)})" if asked else "")
+def row_lines(row: Row, clipped: int | None = CLIPPED) -> Iterator[str]:
+    """A row as lines: the verdict, then each text under its name."""
+    score = "" if row.score is None else f"  {row.score:.3f}"
+    gold = "" if row.gold is None else f"  (human label: {SAID[row.gold]})"
+    yield f"{row.id}  {SAID[row.label] if row.label is not None or row.score is None else 'no label'}{score}{gold}"
+    width = max(40, min(120, shutil.get_terminal_size().columns)) - 14
+    colours = _COLOURED if sys.stdout.isatty() and not os.environ.get("NO_COLOR") else _PLAIN
+    for name, text in _texts(row, clipped):
+        paragraphs = text.splitlines() or ["(empty)"]
+        wrapped = [line for paragraph in paragraphs for line in textwrap.wrap(paragraph, width) or [""]]
+        for number, line in enumerate(wrapped):
+            yield f"  {name if number == 0 else '':12}{line}".rstrip().translate(colours)
 
 
-if __name__ == "__main__":
-    run("show")
+def _texts(row: Row, clipped: int | None) -> Iterator[tuple[str, str]]:
+    """The texts of a row by name, as far as it has them."""
+    verdict = row.verdict
+    tool = ", ".join(f"{name} {score:g}" for name, score in harness_scores(row).items())
+    cut = ", ".join(f"{count} characters of the {part}" for part, count in verdict.truncated.items())
+    texts = [
+        ("question", _clip(row.question, clipped)),
+        *(("reference", _clip(reference, clipped)) for reference in row.references),
+        ("candidate", _candidate(row, clipped)),
+        ("shares", shared(row)),
+        ("says", _clip(verdict.explanation, clipped)),
+        ("tool", tool or None),
+        ("why", because(row.why) if row.why else None),
+        ("cut", cut or None),
+        ("left out", not_judged(verdict.left_out) or None),
+        ("scope", f"out of scope: {verdict.out_of_scope}" if verdict.out_of_scope else None),
+    ]
+    return ((name, text) for name, text in texts if text is not None)
+
+
+def _candidate(row: Row, clipped: int | None) -> str | None:
+    """The candidate, with the parts that matter in brackets where it was explained."""
+    if row.candidate is None or row.why is None:
+        return _clip(row.candidate, clipped)
+    return "".join(_piece(*piece, clipped) for piece in pieces(row.candidate, row.why))
+
+
+def _piece(text: str, effect: float | None, clipped: int | None) -> str:
+    if effect is None:
+        return f"{_clip(text, clipped and _BETWEEN)}"
+    return f"{_FOR if effect > 0 else _AGAINST}{_clip(text, clipped)} {effect:+.2f}{_END}"
+
+
+def _clip(text: str | None, most: int | None) -> str | None:
+    """The text without its middle, if it is long: answers stand at an end."""
+    if text is None or most is None or len(text) <= most:
+        return text
+    return f"{text[: most // 2].rstrip()} [… {len(text) - most} characters …] {text[-most // 2 :].lstrip()}"

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from bert_judge.cli import log_shown, run, say
 from bert_judge.cli.flags import Parser, options_from
-from bert_judge.cli.tasking import TaskOptions, read_tasks
+from bert_judge.cli.tasks import TaskOptions, read_tasks
 from bert_judge.encoder.models import find_model
 from bert_judge.errors import InputError
 from bert_judge.inputs import ColumnMap
@@ -40,7 +40,7 @@ class TrainOptions:
 
     model_path: Annotated[str, "the encoder, or a judge to train on: a name on the Hub or a folder"]
     dataset_path: Annotated[str, "labelled rows: read if it is there, else built and written"]
-    output_dir: Annotated[str, "folder for the judge"]
+    output_dir: Annotated[str, "folder for the judge", "-o"]
     map: Annotated[ColumnMap | None, "columns of a file, by name: question=q,candidate=out,label=human"] = None
     tasks: Annotated[tuple[str, ...], "tasks to take candidates from: a,b or a b"] = ()
     tasks_dir: Annotated[str | None, "folder with files of tasks of your own"] = None
@@ -52,12 +52,8 @@ class TrainOptions:
     include_question: Annotated[bool, "the judge reads the question"] = True
     include_reference: Annotated[bool, "the judge reads references; without, the rows need none"] = True
     training_mix: Annotated[str | None, "JSON file {task: {model: rows}} of what is taken"] = None
-    marks: Annotated[bool, "tell the encoder how words and values agree, as token types (encoders that have them)"] = (
-        False
-    )
-    options: Annotated[bool, "read a reference that names an option which the question lists as letter and words"] = (
-        False
-    )
+    marks: Annotated[bool, "mark how words and values agree, for encoders that have token types"] = False
+    options: Annotated[bool, "read a reference that names one of the question's options as letter and words"] = False
     max_tokens: Annotated[int | None, "the longest input in tokens (default: the encoder's limit)"] = None
     trust_remote_code: Annotated[bool, "run the model's own code if transformers lacks its architecture"] = False
     allow_pickle: Annotated[bool, "convert weights that are pickles (once; their tensors alone are read)"] = False
@@ -67,10 +63,8 @@ class TrainOptions:
 def main(arguments: Sequence[str]) -> int:
     """Check everything, read or build the dataset, train, and print how good the judge is."""
     takes = "--model_path ENCODER --dataset_path DATA --output_dir FOLDER [flags]"
-    parser = Parser("bert-judge train", takes, "Train a judge of your own.", _EXAMPLES)
-    parser.flags("data and model", TrainOptions)
-    parser.flags("the training", TrainConfig)
-    values = parser.parse(arguments)
+    groups = {"data and model": TrainOptions, "the training": TrainConfig}
+    values = Parser("train", takes, _EXAMPLES, groups).parse(arguments)
     options, config = options_from(TrainOptions, values), options_from(TrainConfig, values)
     check_folder(options.output_dir)
     mix = load_mix(options.training_mix) if options.training_mix else None

@@ -35,7 +35,7 @@ class Batch(NamedTuple):
     def halves(self) -> tuple[Batch, Batch]:
         """The batch in two, for when it is too large for the memory."""
         middle = len(self.rows) // 2
-        return self._part(slice(middle)), self._part(slice(middle, None))
+        return self._part(slice(None, middle)), self._part(slice(middle, None))
 
     def _part(self, rows: slice) -> Batch:
         return Batch(self.rows[rows], self.ids[rows], self.mask[rows], self.types[rows])

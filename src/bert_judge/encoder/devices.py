@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -52,15 +51,6 @@ def has_native_bf16() -> bool:
     return any(capabilities.get(name, False) for name in ("amx_bf16", "avx512_bf16", "bf16"))
 
 
-def has_int8_products() -> bool:
-    """Whether this machine's processor has instructions that multiply and add 8-bit integers (VNNI, AMX, DotProd)."""
-    import torch
-
-    capabilities = torch.cpu.get_capabilities()
-    return any(capabilities.get(name, False) for name in ("avx512_vnni", "avx_vnni", "amx_int8", "i8mm", "dot"))
-
-
-@cache
 def hides_amx() -> bool:
     """Whether this is a virtual machine that hides AMX of an Intel processor.
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib.util
 import os
 import shutil
 import sys
-from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,12 +32,11 @@ from bert_judge.records import Tokens
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-    from bert_judge.encoder.modules import Encoder
+    from bert_judge.encoder.torch_runtime import Encoder
 
 Values = NDArray[np.float32]
 RuntimeName = Literal["auto", "torch", "openvino"]
 _DTYPES = ("auto", "float32", "bfloat16", "float16")
-_ENTRY_BYTES = 256  # of a cached output, besides its numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,30 +97,18 @@ class Model:
 
 
 class Engine:
-    """Runs inputs through a runtime. Identical inputs are computed once, also across calls.
+    """Runs inputs through a runtime; identical inputs are computed once.
 
-    `batch_tokens` is the most tokens in a batch (None: what suits the runtime), `batch_size` the most rows. The newest
-    outputs are cached in up to `memory` bytes, for files in which texts repeat.
+    `batch_tokens` is the most tokens in a batch (None: what suits the runtime), `batch_size` the most rows.
     """
 
-    def __init__(
-        self,
-        model: Model,
-        batch_tokens: int | None = None,
-        batch_size: int | None = None,
-        memory: int = 1 << 24,
-    ) -> None:
+    def __init__(self, model: Model, batch_tokens: int | None = None, batch_size: int | None = None) -> None:
         for name, value in (("batch_tokens", batch_tokens), ("batch_size", batch_size)):
             if value is not None and value < 1:
                 raise InputError(f"{name} is {value}; a number of at least 1 was expected.")
-        if memory < 0:
-            raise InputError(f"memory is {memory}; a number of at least 0 was expected.")
         self._model = model
         self._batch_tokens = batch_tokens or model.runtime.batch_tokens
         self._batch_size = batch_size
-        self._memory = memory
-        self._cache: dict[bytes, Values] = {}
-        self._cache_bytes = 0
         self._lock = Lock()  # a runtime runs one call at a time
         self._process = os.getpid()
 
@@ -133,57 +118,31 @@ class Engine:
         Logits have one axis; hidden states are tokens by dimensions, or tokens by layers by dimensions. Raises
         ModelError in a forked process, which lacks the threads that the model computes with.
         """
+        model, runtime = self._model, self._model.runtime
         if os.getpid() != self._process:
             raise ModelError(
-                f"{self._model.folder.name} was loaded before this process was forked from another one, and can't be "
+                f"{model.folder.name} was loaded before this process was forked from another one, and can't be "
                 "used here; load it after the fork, or start processes with multiprocessing.get_context('spawn')."
             )
-        keys = [_key(tokens) for tokens in inputs]
-        with self._lock:
-            new = {key: tokens for key, tokens in zip(keys, inputs, strict=True) if key not in self._cache}
-            outputs = {key: self._cache[key] for key in keys if key not in new}
-            computed = dict(zip(new, self._compute(list(new.values()), batch_size or self._batch_size), strict=True))
-            self._add_to_cache(computed)
-        outputs |= computed
-        return [outputs[key] for key in keys]
-
-    def forget(self) -> None:
-        """Empty the cache."""
-        with self._lock:
-            self._cache.clear()
-            self._cache_bytes = 0
-
-    def _compute(self, inputs: Sequence[Tokens], batch_size: int | None) -> list[Values]:
-        model, runtime = self._model, self._model.runtime
+        different = list(dict.fromkeys(inputs))
         batches = pack(
-            inputs,
+            different,
             self._batch_tokens,
-            batch_size,
+            batch_size or self._batch_size,
             model.pad_id,
             runtime.multiple,
             model.max_tokens,
             runtime.at_once,
             runtime.least_tokens,
         )
-        outputs: dict[int, Values] = {}
-        for batch, output in runtime.run(batches):
-            for row, values in zip(batch.rows, output, strict=True):
-                unpadded = values if model.output == LOGITS else values[: len(inputs[row].ids)]
-                outputs[row] = unpadded.copy()  # a view would keep the whole batch in memory
-        return [outputs[row] for row in range(len(inputs))]
-
-    def _add_to_cache(self, outputs: dict[bytes, Values]) -> None:
-        self._cache.update(outputs)
-        self._cache_bytes += sum(values.nbytes + _ENTRY_BYTES for values in outputs.values())
-        oldest = iter(list(self._cache)) if self._cache_bytes > self._memory else iter(())
-        while self._cache_bytes > self._memory:
-            self._cache_bytes -= self._cache.pop(next(oldest)).nbytes + _ENTRY_BYTES
-
-
-def _key(tokens: Tokens) -> bytes:
-    """A digest of 16 bytes, so that the cache need not hold the inputs."""
-    numbers = array("i", tokens.ids + (tokens.types or ()))
-    return hashlib.blake2b(numbers.tobytes(), digest_size=16).digest()
+        outputs: dict[Tokens, Values] = {}
+        with self._lock:
+            for batch, output in runtime.run(batches):
+                for row, values in zip(batch.rows, output, strict=True):
+                    tokens = different[row]
+                    unpadded = values if model.output == LOGITS else values[: len(tokens.ids)]
+                    outputs[tokens] = unpadded.copy()  # a view would keep the whole batch in memory
+        return [outputs[tokens] for tokens in inputs]
 
 
 def load_model(
@@ -211,7 +170,7 @@ def load_model(
     hashes = checked_hashes(folder)
 
     def make() -> Encoder:
-        from bert_judge.encoder.modules import make_encoder  # which imports torch
+        from bert_judge.encoder.torch_runtime import make_encoder  # which imports torch
 
         return make_encoder(folder, output, trust_remote_code)
 

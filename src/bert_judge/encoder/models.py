@@ -6,14 +6,16 @@ import hashlib
 import json
 import os
 import re
+import shutil
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bert_judge.encoder.pickles import convert, converted, pickled_weights
 from bert_judge.errors import InputError, ModelError, first_line, import_extra
+from bert_judge.paths import cache_folder
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -33,7 +35,6 @@ INT8 = ("int8.xml", "int8.bin")
 _FILES = ("*.json", "*.safetensors", "*.model", "*.txt", "*.jinja", *INT8)  # fetched from the Hub: no pickles, no code
 _COMMIT = re.compile("[0-9a-f]{40}")
 _UNREAD = ("pooler.", "decoder.")  # weights that no hidden state of an encoder depends on
-_RELATIVE_POSITIONS = frozenset(["t5", "mt5", "umt5", "longt5", "xlnet"])
 _OFFSET_POSITIONS = frozenset(
     "roberta xlm-roberta xlm-roberta-xl camembert mpnet longformer roberta-prelayernorm xmod".split()
 )
@@ -51,9 +52,12 @@ def find_model(path: str, trust_remote_code: bool = False, allow_pickle: bool = 
     ModelError with what was tried.
     """
     folder = _locate(path, trust_remote_code, allow_pickle)
-    if pickled_weights(folder):
-        return converted(folder) or (convert(folder) if allow_pickle else folder)
-    return folder
+    pickles = [] if any(folder.glob("*.safetensors")) else sorted(folder.glob("pytorch_model*.bin"))
+    stamps = [(str(file.resolve()), file.stat().st_size, file.stat().st_mtime_ns) for file in pickles]
+    copy = cache_folder() / "converted" / hashlib.sha256(repr(stamps).encode()).hexdigest()[:16]
+    if pickles and allow_pickle and not copy.exists():
+        _convert(folder, pickles, copy)
+    return copy if pickles and copy.exists() else folder
 
 
 def _locate(path: str, trust_remote_code: bool, allow_pickle: bool) -> Path:
@@ -107,7 +111,38 @@ def _has_code(folder: Path) -> bool:
 
     config = read_config(folder)
     unsupported = "auto_map" in config and config.get("model_type") not in CONFIG_MAPPING
-    return unsupported or "auto_map" in _tokenizer_config(folder)
+    return unsupported or "auto_map" in tokenizer_config(folder)
+
+
+def _convert(folder: Path, pickles: Iterable[Path], copy: Path) -> None:
+    """Copy a model, with pickled weights as safetensors.
+
+    Unpickling can run code: here PyTorch accepts tensors and nothing else. Raises ModelError if a file holds more.
+    """
+    import torch
+    from safetensors.torch import save_file
+
+    tensors: dict[str, Any] = {}
+    for file in pickles:
+        try:
+            weights = torch.load(file, map_location="cpu", weights_only=True)
+            weights = weights.get("state_dict", weights)
+            tensors |= {name: value.clone().contiguous() for name, value in weights.items()}
+        except Exception as error:  # a malicious or damaged file can raise anything
+            raise ModelError(
+                f"{folder} can't be converted to safetensors: {file.name} holds more than weights, or is damaged "
+                f"({first_line(error)[:200]}). Fetch the model again, or one with safetensors."
+            ) from error
+    copy.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=copy.parent) as temporary:
+        new = Path(temporary, "model")
+        new.mkdir()
+        for file in (file for pattern in _FILES for file in folder.glob(pattern)):
+            if not file.name.startswith("pytorch_model"):
+                shutil.copy(file, new)
+        save_file(tensors, new / "model.safetensors", {"format": "pt"})
+        with suppress(OSError):  # another process may have been faster
+            new.rename(copy)
 
 
 def load_hf_encoder(
@@ -190,8 +225,8 @@ def _load_weights(
         pickles = ", ".join(sorted(file.name for file in folder.glob("*.bin")))
         weights = f"only {pickles}, a pickle that can run code" if pickles else "no weights as safetensors"
         raise ModelError(
-            f"{folder} has {weights}; model.safetensors was expected. With allow_pickle=True pickled tensors are "
-            "converted once, in a separate process that reads nothing else."
+            f"{folder} has {weights}; model.safetensors was expected. With allow_pickle=True pickled tensors, and "
+            "nothing else, are converted once."
         )
     try:
         with quiet_transformers():
@@ -251,8 +286,8 @@ def load_config(folder: Path, trust_remote_code: bool = False) -> PretrainedConf
     architecture = raw.get("model_type")
     if architecture in CONFIG_MAPPING:
         raw.pop("auto_map", None)
-        if architecture == "eurobert":
-            _normalise_pooling(raw, folder / "config.json")
+        if architecture == "eurobert":  # whose remote code names it otherwise, and has another default
+            raw["classifier_pooling"] = raw.pop("clf_pooling", None) or raw.get("classifier_pooling") or "late"
         return CONFIG_MAPPING[architecture].from_dict(raw)
     if architecture is None:
         raise ModelError(f"{folder} is not a model: its config.json names no architecture (model_type).")
@@ -262,17 +297,6 @@ def load_config(folder: Path, trust_remote_code: bool = False) -> PretrainedConf
             "allow the code that comes with the model (trust_remote_code=True), or use another model."
         )
     return AutoConfig.from_pretrained(folder, trust_remote_code=True)
-
-
-def _normalise_pooling(raw: dict[str, Any], path: Path) -> None:
-    """EuroBERT's remote code calls it `clf_pooling`, which transformers ignores: there it is `classifier_pooling`."""
-    remote, native = raw.pop("clf_pooling", None), raw.get("classifier_pooling")
-    if remote is not None and native is not None and remote != native:
-        raise ModelError(f"{path} has clf_pooling={remote!r} and classifier_pooling={native!r}; remove the wrong one.")
-    pooling = remote or native or "late"
-    if pooling not in ("bos", "mean", "late"):
-        raise ModelError(f"{path} has the pooling {pooling!r}; 'bos', 'mean' or 'late' was expected.")
-    raw["classifier_pooling"] = pooling
 
 
 def load_tokenizer(folder: Path) -> Tokenizer:
@@ -329,22 +353,8 @@ def checked_hashes(folder: Path) -> dict[str, str]:
     return hashes
 
 
-def tokenizer_class(folder: Path, config: Mapping[str, Any]) -> str | None:
-    """The tokenizer's class by the model's files, without "Fast"; None if they name none.
-
-    "TokenizersBackend", which transformers 5 writes, counts as none.
-    """
-    name = _tokenizer_config(folder).get("tokenizer_class") or config.get("tokenizer_class")
-    return None if name in (None, "TokenizersBackend") else str(name).removesuffix("Fast")
-
-
-def tokenizer_limit(folder: Path) -> int | None:
-    """The longest input in tokens by the tokenizer's configuration; None if it has no real limit."""
-    limit = _tokenizer_config(folder).get("model_max_length")
-    return limit if isinstance(limit, int) and 0 < limit < 1 << 24 else None  # 1e30 means none
-
-
-def _tokenizer_config(folder: Path) -> dict[str, Any]:
+def tokenizer_config(folder: Path) -> dict[str, Any]:
+    """A model's tokenizer_config.json; empty if there is none."""
     return read_object(folder / "tokenizer_config.json")
 
 
@@ -368,20 +378,6 @@ def max_input_tokens(config: Mapping[str, Any]) -> int:
     if config.get("model_type") in _OFFSET_POSITIONS:
         return limit - int(config.get("pad_token_id") or 0) - 1
     return limit
-
-
-def choose_limit(asked: int | None, config: Mapping[str, Any], default: int, least: int) -> int:
-    """The longest input in tokens: what the user asked for, else `default`.
-
-    Models with relative positions also read inputs longer than `max_input_tokens`. Raises InputError below `least` and
-    above what the model can read.
-    """
-    if asked is None:
-        return default
-    limit = max_input_tokens(config)
-    if asked < least or (asked > limit and config.get("model_type") not in _RELATIVE_POSITIONS):
-        raise InputError(f"max_tokens is {asked}; a number from {least} to {limit} was expected for this model.")
-    return asked
 
 
 def count_layers(config: Mapping[str, Any]) -> int:

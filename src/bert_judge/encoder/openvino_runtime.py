@@ -36,7 +36,7 @@ from bert_judge.paths import cache_folder
 from bert_judge.records import Tokens, __version__
 
 if TYPE_CHECKING:
-    from bert_judge.encoder.modules import Encoder
+    from bert_judge.encoder.torch_runtime import Encoder
 
 ARCHITECTURES = frozenset(["bert", "eurobert", "modernbert", "roberta", "xlm-roberta"])
 """Architectures that tests compare with PyTorch; others run on PyTorch unless OpenVINO is asked for."""
@@ -159,7 +159,7 @@ def write_int8(model: Model, inputs: Sequence[Tokens], target: Path, trust_remot
     read: ranges from plain texts, without a judge's markers, changed three times as many labels.
     """
     nncf = import_extra("nncf", "quantizing a judge", "int8")
-    from bert_judge.encoder.modules import make_encoder
+    from bert_judge.encoder.torch_runtime import make_encoder
 
     make = partial(make_encoder, model.folder, model.output, trust_remote_code)
     graph = read_converted(ov.Core(), make, converted_name(model.hashes, model.output))

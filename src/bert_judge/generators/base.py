@@ -13,7 +13,7 @@ from bert_judge.errors import InputError, ModelError
 from bert_judge.generators.replies import Reply, Sampling, TokenChoice
 from bert_judge.reading import THINK_TOKEN
 from bert_judge.records import Signature
-from bert_judge.results.store import Entries, Entry, key_of
+from bert_judge.results.store import Entry, Store, key_of
 
 Arrived = Callable[[int, Reply], None]
 """Called, from any thread, with the index of a prompt and its reply as soon as the reply exists."""
@@ -140,7 +140,7 @@ class BackendGenerator(Generator):
 class KeptGenerator(Generator):
     """A generator that keeps replies in a store, so that no prompt is sent twice."""
 
-    def __init__(self, generator: Generator, store: Entries) -> None:
+    def __init__(self, generator: Generator, store: Store) -> None:
         self._generator = generator
         self._store = store
         self.name = generator.name

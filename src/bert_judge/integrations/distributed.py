@@ -27,14 +27,13 @@ from bert_judge.errors import BertJudgeError, InputError, MissingExtraError, Mod
 from bert_judge.judges.base import Costs, Judge
 from bert_judge.judges.naming import JudgeSpec, read_values
 from bert_judge.records import JudgeInfo, Row, Sample, Signature, Verdict
-from bert_judge.results.parts import Desk, encoded
-from bert_judge.studies.score import EncodedPart, Rows, Todo, chosen_rows, judged_records
+from bert_judge.studies.score import Rows, Todo, chosen_rows, judged_records
 
 LOSSES = 3
 """How many lost processes a part may cost before it is given up."""
 
-JudgedPart = EncodedPart | list[dict[str, Any]]
-"""The file of a part, or the records of its rows where not all are asked for or no file is due."""
+Records = list[dict[str, Any]]
+"""The records of the rows of a part that are asked for."""
 
 _LOST_PARTS = 10  # given up in a row: then it is not the rows that end the processes
 _WINDOW = 1 << 14  # samples that `assess` sends at a time
@@ -93,21 +92,17 @@ class RayJudge(Judge):
         """One verdict for each sample, in order; actors get no other columns of the samples."""
         stream = iter(samples)
         while window := list(islice(stream, _WINDOW)):
-            for _, records in self.judged_parts(_OnePart(window), {0: range(len(window))}, False, None):
-                assert isinstance(records, list)
-                for record in records:
-                    yield Verdict.read(record)
+            for _, records in self.judged_parts(_OnePart(window), {0: range(len(window))}, False):
+                yield from map(Verdict.read, records)
 
-    def judged_parts(
-        self, source: Rows | _OnePart, todo: Todo, texts: bool, desk: Desk | None
-    ) -> Iterator[tuple[int, JudgedPart]]:
-        """The number of each part, as they are finished, with its file, or with the records of the rows asked for.
+    def judged_parts(self, source: Rows | _OnePart, todo: Todo, texts: bool) -> Iterator[tuple[int, Records]]:
+        """The number of each part, as they are finished, with the records of the rows asked for.
 
         A part that loses its process `LOSSES` times is given up: its rows are failed ones. Raises ModelError if
         `_LOST_PARTS` in a row are given up, and what the judge raises.
         """
         given_up = 0
-        for number, losses, result in self._results(source, todo, texts, desk) if todo else ():
+        for number, losses, result in self._results(source, todo, texts) if todo else ():
             if result is None:
                 given_up += 1
                 if given_up >= _LOST_PARTS:
@@ -122,14 +117,12 @@ class RayJudge(Judge):
             if losses:
                 warnings.warn(_lost(number, losses, "another judged it"), stacklevel=2)
 
-    def _results(
-        self, source: Any, todo: Todo, texts: bool, desk: Desk | None
-    ) -> Iterator[tuple[int, int, _PartResult | None]]:
+    def _results(self, source: Any, todo: Todo, texts: bool) -> Iterator[tuple[int, int, _PartResult | None]]:
         """Each part's number, how many processes it lost, and its result, None if these are too many."""
         import ray
 
         waiting, losses = deque(todo), Counter[int]()
-        work = (self._maker, self.info.signature, texts, desk, ray.put(source))
+        work = (self._maker, self.info.signature, texts, ray.put(source))
         pool = _ActorPool(ray.remote(**self._resources)(_PartActor), work, min(self._actors, len(todo)))
         finished = 0
         try:
@@ -150,7 +143,7 @@ class RayJudge(Judge):
         finally:
             pool.close()
 
-    def _noted(self, result: _PartResult) -> JudgedPart:
+    def _noted(self, result: _PartResult) -> Records:
         """What was judged. Adds its costs, repeats each new warning of the judge, and raises what it raised."""
         if self._costs and result.costs:
             self._costs = self._costs.and_of(result.costs)
@@ -246,16 +239,16 @@ class _JudgeMaker:
 class _PartResult:
     """A judged part, or the error that it led to; the warnings meanwhile, and the costs."""
 
-    judged: JudgedPart | BertJudgeError
+    judged: Records | BertJudgeError
     notes: Sequence[str]
     costs: Costs | None
 
 
 class _PartActor:
-    """Judges parts of `source`; `desk` is where they are written, None for nowhere."""
+    """Judges parts of `source`."""
 
-    def __init__(self, maker: _JudgeMaker, signature: Signature, texts: bool, desk: Desk | None, source: Any) -> None:
-        self._maker, self._signature, self._texts, self._desk, self._source = maker, signature, texts, desk, source
+    def __init__(self, maker: _JudgeMaker, signature: Signature, texts: bool, source: Any) -> None:
+        self._maker, self._signature, self._texts, self._source = maker, signature, texts, source
 
     def start(self) -> None:
         """Make the judge. Raises what making it raises, and ModelError if it judges differently from the others."""
@@ -271,23 +264,18 @@ class _PartActor:
         before = self._judge.costs
         with warnings.catch_warnings(record=True) as shown:
             try:
-                judged: JudgedPart | BertJudgeError = self._judged(number, rows)
+                judged: Records | BertJudgeError = self._judged(number, rows)
             except BertJudgeError as error:
                 judged = _sendable(error)
         costs = self._judge.costs.since(before) if self._judge.costs and before else None
         return _PartResult(judged, sorted({str(warning.message) for warning in shown}), costs)
 
-    def _judged(self, number: int, rows: Sequence[int]) -> JudgedPart:
+    def _judged(self, number: int, rows: Sequence[int]) -> Records:
         try:
             samples = list(chosen_rows(self._source.part(number), rows))
         except InputError as error:
             raise InputError(f"on a machine of the cluster: {error}") from error
-        self._judge.forget()
-        records = list(judged_records(samples, self._judge, self._texts))
-        if self._desk is None or not isinstance(rows, range):
-            return records
-        part, content = encoded(number, records)
-        return EncodedPart(part, self._desk.put(part, content))
+        return list(judged_records(samples, self._judge, self._texts))
 
 
 def _sendable(error: BertJudgeError) -> BertJudgeError:

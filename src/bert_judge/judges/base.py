@@ -112,9 +112,6 @@ class Judge(ABC):
         """The judge for this input: another one only where scores depend on the whole input, which is then read."""
         return self
 
-    def forget(self) -> None:  # noqa: B027  (most judges keep nothing)
-        """Drop what is kept of earlier samples to save time: the last bits of a score depend on the batch it was in."""
-
     def predict(
         self,
         questions: Sequence[str] | None,

@@ -189,10 +189,6 @@ class BERTJudge(Judge):
                 "or `bert-judge train`, or name a judge."
             )
 
-    def forget(self) -> None:
-        """Drop the logits of earlier inputs."""
-        self._engine.forget()
-
     def _assess(self, samples: Iterable[Sample], batch_size: int | None = None, soon: bool = True) -> Iterator[Verdict]:
         self._check_trained()
         most = self._model.runtime.window

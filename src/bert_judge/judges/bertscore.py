@@ -96,10 +96,6 @@ class BERTScore(Judge):
             judge._scorer.save_idf(self._idf_path)
         return judge
 
-    def forget(self) -> None:
-        """Drop the embeddings of earlier texts."""
-        self._scorer.forget()
-
     def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
         """One verdict for each sample, in order. An empty text has the score 0, before rescaling."""
         if self._to_count:

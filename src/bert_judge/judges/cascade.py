@@ -209,11 +209,6 @@ class Cascade(Judge):
         cascade._judges = tuple(judge.fitted(samples) for judge in self._judges)
         return cascade
 
-    def forget(self) -> None:
-        """Let all stages forget."""
-        for judge in self._judges:
-            judge.forget()
-
     def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
         """One verdict for each sample, in order. Rows pass through the stages in windows of up to 4,096."""
         for window in windows_of(samples, _WINDOW):

@@ -14,7 +14,6 @@ from __future__ import annotations
 import difflib
 import importlib
 import inspect
-import re
 import sys
 import types
 import typing
@@ -25,7 +24,7 @@ from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin
 
 from bert_judge.encoder.models import STARTER, find_model
-from bert_judge.errors import InputError, ModelError, did_you_mean, named_in_errors
+from bert_judge.errors import InputError, ModelError, did_you_mean
 from bert_judge.inputs.settings import read_yaml, shown
 from bert_judge.judges import JUDGES
 from bert_judge.judges.base import Judge
@@ -33,8 +32,6 @@ from bert_judge.judges.cascade import is_cascade
 from bert_judge.judges.stored import StoredJudge
 from bert_judge.metrics import METRICS, find_metric
 from bert_judge.results.store import open_store
-
-_SUITE_NAME = re.compile(r"\w[\w.-]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,34 +143,6 @@ def read_judges(judges: Iterable[str | Path | Mapping[str, Any]], trust_remote_c
     return renamed(JudgeSpec.of(judge, trust_remote_code) for judge in judges)
 
 
-def read_suite(path: Path, trust_remote_code: bool = False) -> dict[str, JudgeSpec]:
-    """The judges of a YAML file by name, each given as for `JudgeSpec.of`; none is loaded.
-
-    Raises InputError for a file that can't be read, a name that is repeated or can't be a folder's, and what
-    `JudgeSpec.of` raises, with the name.
-    """
-    judges: dict[str, JudgeSpec] = {}
-    entries = read_yaml(path, "the suite", _entries)
-    if not entries:
-        raise InputError(f"{path} holds no names of judges; lines like `correctness: starter` were expected.")
-    for name, judge in entries:
-        if not _SUITE_NAME.fullmatch(name):
-            raise InputError(
-                f"{path} calls a judge {shown(name)}; a name of letters, digits, '_', '-' and '.' was expected."
-            )
-        if name.casefold() in map(str.casefold, judges):  # some file systems know no case
-            raise InputError(f"{path} calls two judges {name!r}; give each its own name.")
-        if not isinstance(judge, str | Mapping):
-            raise InputError(
-                f"{path} gives {shown(judge)} as {name}; a judge, or its judge_type and flags, was expected."
-            )
-        with named_in_errors(f"{name} of the suite"):
-            if not trust_remote_code:
-                check_no_class(judge, str(path))
-            judges[name] = replace(JudgeSpec.of(judge, trust_remote_code), name=name)
-    return judges
-
-
 def with_flags(specs: Sequence[JudgeSpec], flags: Mapping[str, Any]) -> list[JudgeSpec]:
     """The judges with the values of flags, which win over those of a YAML file.
 
@@ -264,19 +233,6 @@ _KINDS: dict[Any, tuple[tuple[type, ...], str]] = {
     float: ((int, float, str), "a number"),
     str: ((str, int, float), "a text"),
 }
-
-
-def _entries(text: str) -> list[tuple[str, Any]]:
-    """Names and values of a mapping in YAML, with repeated names, which YAML itself would drop."""
-    import yaml
-
-    node = yaml.compose(text, yaml.SafeLoader)
-    if not isinstance(node, yaml.MappingNode):
-        return []
-    if not all(isinstance(key, yaml.ScalarNode) for key, _ in node.value):
-        raise ValueError("a name is a list or a mapping")
-    loader = yaml.SafeLoader("")
-    return [(str(key.value), loader.construct_object(value, deep=True)) for key, value in node.value]
 
 
 def _is_class(text: str) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 from bert_judge.errors import InputError
 from bert_judge.judges.base import Costs, Judge, windows_of
 from bert_judge.records import Sample, Verdict
-from bert_judge.results.store import Entries, Entry, key_of
+from bert_judge.results.store import Entry, Store, key_of
 
 _WINDOW = 1024  # rows that are held
 
@@ -21,7 +21,7 @@ class StoredJudge(Judge):
     read nothing of a sample but its texts. Raises OutputError where the store can't be used.
     """
 
-    def __init__(self, judge: Judge, store: Entries) -> None:
+    def __init__(self, judge: Judge, store: Store) -> None:
         self.info = judge.info
         self._judge, self._store = judge, store
 

@@ -31,14 +31,9 @@ _LARGEST = 160.0  # points squared, of the mark of a bin with all rows
 _Styles = Mapping[str, tuple[str, str, str]]  # colour, mark and line of each judge
 
 
-def can_draw() -> bool:
-    """Whether matplotlib is installed."""
-    return find_spec("matplotlib") is not None
-
-
 def require_matplotlib() -> None:
     """Raise MissingExtraError where matplotlib is not installed."""
-    if not can_draw():
+    if find_spec("matplotlib") is None:
         raise MissingExtraError("the figure", "matplotlib", "plot")
 
 

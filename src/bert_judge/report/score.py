@@ -41,7 +41,11 @@ def result_facts(summary: Summary, bad_rows: int) -> list[Facts]:
         title = f"agreement with {agreement.counts.n} of the {labels}; the other rows are undecided"
     agreeing = [
         ("accuracy", _with_method(agreement.accuracy)),
-        *([("", f"{percent(summary.out_of_scope.agreement)} without rows out of scope")] if summary.out_of_scope else []),
+        *(
+            [("", f"{percent(summary.out_of_scope.agreement)} without rows out of scope")]
+            if summary.out_of_scope
+            else []
+        ),
         ("F1", number(agreement.f1.value)),
         ("Cohen's kappa", number(agreement.kappa.value)),
     ]

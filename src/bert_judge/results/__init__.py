@@ -10,8 +10,7 @@ A result is a folder with three files:
 and, where rows were set aside, `bad_rows.jsonl`. In place of `verdicts.jsonl` there may be a folder `verdicts` with
 parts of so many rows each (`parts`). While a run is under way all these are called `….partial`. A run that stops leaves
 them, and the next one with the same judge and input goes on after the last whole line, or with the parts that are
-missing. Explanations of some of the rows are in `explanations.jsonl`, which comes after all of these, as do the tables
-of a saved run of another tool (`HARNESS_FILES`).
+missing. Explanations of some of the rows are in `explanations.jsonl`, which comes after all of these.
 
 Candidates of a model are a folder with `candidates.json`, a list of texts, one a row of the task, and `run.json`.
 """
@@ -21,40 +20,33 @@ from __future__ import annotations
 from bert_judge.results.files import (
     BAD_ROWS,
     CANDIDATES,
-    DIFFERENCES,
     EXPLANATIONS,
-    HARNESS,
-    HARNESS_FILES,
-    PARTIAL,
     PARTS,
     REPORT,
-    REPORTS,
     RUN,
     SCORES,
     VERDICTS,
     check_folder,
-    is_remote,
     read_list,
-    result_folder,
     write_files,
 )
 from bert_judge.results.folder import Identity, ResultFolder, circumstances
 from bert_judge.results.parts import PART_ROWS
-from bert_judge.results.runs import has_verdicts, read_explanations, read_verdicts, write_explanations
-from bert_judge.results.verify import damage, different_figures
+from bert_judge.results.runs import (
+    damage,
+    different_figures,
+    read_explanations,
+    read_verdicts,
+    write_explanations,
+)
 
 __all__ = [
     "BAD_ROWS",
     "CANDIDATES",
-    "DIFFERENCES",
     "EXPLANATIONS",
-    "HARNESS",
-    "HARNESS_FILES",
-    "PARTIAL",
     "PARTS",
     "PART_ROWS",
     "REPORT",
-    "REPORTS",
     "RUN",
     "SCORES",
     "VERDICTS",
@@ -64,12 +56,9 @@ __all__ = [
     "circumstances",
     "damage",
     "different_figures",
-    "has_verdicts",
-    "is_remote",
     "read_explanations",
     "read_list",
     "read_verdicts",
-    "result_folder",
     "write_explanations",
     "write_files",
 ]

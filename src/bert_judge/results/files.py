@@ -6,21 +6,17 @@ import hashlib
 import json
 import os
 import secrets
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
-from bert_judge.errors import InputError, OutputError, first_line
-from bert_judge.results.remote import RemotePath
+from bert_judge.errors import InputError, OutputError
 from bert_judge.wording import public_text
 
 VERDICTS, SCORES, RUN, BAD_ROWS = "verdicts.jsonl", "scores.json", "run.json", "bad_rows.jsonl"
 COSTS = "costs.json"  # while a run is under way; then they are in run.json
 PARTS = "verdicts"
 EXPLANATIONS = "explanations.jsonl"
-HARNESS, DIFFERENCES = "harness.json", "differences.jsonl"
-HARNESS_FILES = (HARNESS, DIFFERENCES)
 """What is written of a saved run of another tool: its own scores beside the verdicts."""
 
 CANDIDATES = "candidates.json"
@@ -45,31 +41,8 @@ def check_folder(folder: str | Path) -> Path:
     return folder
 
 
-def result_folder(folder: str | Path) -> Path:
-    """The folder of a result; an address (`remote`) becomes one with the same methods.
-
-    Raises OutputError as `check_folder`, and where an address can't be reached.
-    """
-    if not is_remote(folder) and "://" not in str(folder):
-        return check_folder(folder)
-    there = cast("Path", folder if is_remote(folder) else RemotePath(str(folder)))
-    try:
-        there.exists()
-    except OSError as error:
-        raise OutputError(
-            f"{there} can't be reached ({first_line(error)}); check the address and its keys, or name a folder."
-        ) from error
-    return there
-
-
-def is_remote(folder: str | Path) -> bool:
-    """Whether this is an address, as `result_folder` makes them."""
-    path: object = folder
-    return isinstance(path, RemotePath)
-
-
 def read_list(path: Path, content: str) -> list[Any]:
-    """A JSON list, such as `candidates.json`; errors call its content `what`. Raises InputError."""
+    """A JSON list, such as `candidates.json`; errors name its content. Raises InputError."""
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -118,12 +91,6 @@ def write_json(path: Path, value: Mapping[str, Any]) -> None:
 
 def write(path: Path, parts: Iterable[str | bytes]) -> None:
     """Write a file in one step: whole under its name, or not at all. Half characters become JSON escapes."""
-    if is_remote(path):
-        with tempfile.TemporaryDirectory(prefix="bert-judge-") as here:
-            local = Path(here) / "file"
-            write(local, parts)
-            cast("RemotePath", path).upload(local)
-        return
     begun = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
         with begun.open("xb") as file:

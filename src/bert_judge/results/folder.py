@@ -9,9 +9,8 @@ import shutil
 import sys
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -21,23 +20,21 @@ from bert_judge.results.files import (
     BAD_ROWS,
     COSTS,
     EXPLANATIONS,
-    HARNESS_FILES,
     PARTIAL,
     PARTS,
     REPORTS,
     RUN,
     SCORES,
     VERDICTS,
+    check_folder,
     facts,
-    is_remote,
     json_list,
-    result_folder,
     take_lock,
     write,
     write_json,
 )
 from bert_judge.results.lines import VerdictLines
-from bert_judge.results.parts import Desk, VerdictPart, VerdictParts
+from bert_judge.results.parts import VerdictParts
 from bert_judge.results.runs import has_verdicts, read_verdicts
 from bert_judge.results.summary import Summary
 
@@ -73,20 +70,19 @@ class ResultFolder:
     its files their names is brought to its end.
 
     `finished`: the result is whole. `failed`: how many rows of a finished result the judge failed on. `costs`: what the
-    runs before this one cost, as they recorded it, if anything. Verdicts are lines of one file, or parts of so many
-    rows where the identity has the option `part_rows`. Raises OutputError where the folder holds a result of another
-    judge or input, or files that no run of ours recorded, unless `overwrite`; these then stay until the new result is
-    whole.
+    runs before this one cost, as they recorded it, if anything. `verdicts` is the name of the file with the verdicts,
+    or of the folder with parts of `part_rows` rows each, where the identity has this option. Raises OutputError where
+    the folder holds a result of another judge or input, or files that no run of ours recorded, unless `overwrite`;
+    these then stay until the new result is whole.
     """
 
     def __init__(self, folder: Path | str, identity: Identity, overwrite: bool = False) -> None:
-        self.folder = folder = result_folder(folder)
+        self.folder = folder = check_folder(folder)
         self._identity = identity
         self._overwrite = overwrite
-        part_rows = identity.options.get("part_rows")
-        self._verdicts = VerdictParts(folder, part_rows) if part_rows else VerdictLines(folder)
-        if is_remote(folder) and not part_rows:
-            raise OutputError(f"{folder} is an address, where verdicts are written in parts; give the rows of a part.")
+        self.part_rows: int | None = identity.options.get("part_rows")
+        self._verdicts = VerdictParts(folder, self.part_rows) if self.part_rows else VerdictLines(folder)
+        self.verdicts = self._verdicts.name
         if not (overwrite or (folder / RUN).exists()) and self._is_ours(RUN + PARTIAL):
             self._end_finish()
         whole = self._is_ours(RUN) and not overwrite and has_verdicts(folder)
@@ -97,19 +93,10 @@ class ResultFolder:
             self._verdicts.reopen()
         elif begun:
             self._verdicts.resume()
+        self._records_before = self._state_of_records()
         self.costs = self._earlier_costs(begun)
         if not overwrite:
             self._check_foreign()
-
-    @property
-    def verdicts(self) -> str:
-        """The name of the file, or of the folder, with the verdicts."""
-        return self._verdicts.name
-
-    @property
-    def part_rows(self) -> int | None:
-        """How many rows a part has; None where verdicts are lines of one file."""
-        return self._verdicts.part_rows
 
     @property
     def rows_done(self) -> int:
@@ -121,26 +108,22 @@ class ResultFolder:
         """Hold the folder for this process, from the first verdict until the result is whole."""
         with self._writes():
             self.folder.mkdir(parents=True, exist_ok=True)
-        handle = self._open_folder()
-        try:
-            if (handle is not None and not take_lock(handle)) or self._verdicts.is_taken():
+        with self._locked() as locked, closing(self._verdicts):
+            if not locked or self._state_of_records() != self._records_before:
                 raise self._taken()
             with self._writes():
-                if self.failed and self.part_rows:  # the finished result becomes an unfinished one
-                    (self.folder / RUN).replace(self.folder / (RUN + PARTIAL))
-                elif is_remote(self.folder):
-                    (self.folder / RUN).unlink(missing_ok=True)  # an older result, whose parts make place for these
-                try:
-                    self._verdicts.begin()
-                except BlockingIOError:
-                    raise self._taken() from None
-                owner = {"process": os.getpid(), "host": platform.node(), "since": time.strftime("%Y-%m-%dT%H:%M:%S%z")}
-                write_json(self.folder / (RUN + PARTIAL), {"identity": asdict(self._identity), "owner": owner})
+                self._begin()
             yield
-        finally:
-            self._verdicts.close()
-            if handle is not None:
-                os.close(handle)
+
+    def _begin(self) -> None:
+        if self.failed and self.part_rows:  # the finished result becomes an unfinished one
+            (self.folder / RUN).replace(self.folder / (RUN + PARTIAL))
+        try:
+            self._verdicts.begin()
+        except BlockingIOError:
+            raise self._taken() from None
+        owner = {"process": os.getpid(), "host": platform.node(), "since": time.strftime("%Y-%m-%dT%H:%M:%S%z")}
+        write_json(self.folder / (RUN + PARTIAL), {"identity": asdict(self._identity), "owner": owner})
 
     def todo(self, total: int) -> dict[int, Sequence[int]]:
         """The rows of a result of so many that are still to be judged, by part; those of a part begin with 0."""
@@ -169,27 +152,15 @@ class ResultFolder:
         with self._writes():
             self._verdicts.add(record)
 
-    def add_part(self, part: VerdictPart, content: bytes | str) -> None:
-        """Take in a part that another process made: its bytes, or the name that `Desk.put` gave. Raises OutputError."""
-        assert isinstance(self._verdicts, VerdictParts)
-        with self._writes():
-            self._verdicts.add_part(part, content)
-
-    def desk(self) -> Desk:
-        """Where other processes put the parts of this run, once it is `writing`."""
-        assert isinstance(self._verdicts, VerdictParts)
-        return self._verdicts.desk((self.folder / (RUN + PARTIAL)).absolute())
-
     def keep_costs(self, costs: Mapping[str, Any]) -> None:
         """Record what the result has cost so far, earlier runs included, for a run that goes on. Raises OutputError."""
         with self._writes():
             write_json(self.folder / (COSTS + PARTIAL), costs)
 
     def _earlier_costs(self, begun: bool) -> Any:
-        path = self.folder / (COSTS + PARTIAL)
         with suppress(OSError, ValueError):
-            if begun and path.exists():
-                return json.loads(path.read_text(encoding="utf-8"))
+            if begun:
+                return json.loads((self.folder / (COSTS + PARTIAL)).read_text(encoding="utf-8"))
         return self.run.get("costs") if self.failed else None
 
     def discard(self) -> None:
@@ -209,41 +180,32 @@ class ResultFolder:
         """
         bad_lines = [json.dumps(row, ensure_ascii=False) + "\n" for row in bad_rows]
         tally = self._verdicts.tally()
-        summary = tally.summary()
+        contents: dict[str, Iterable[str]] = {SCORES: json_list(map(json.dumps, tally.scores()))}
+        if bad_lines:
+            contents[BAD_ROWS] = bad_lines
         with self._writes():
-            write(self.folder / (SCORES + PARTIAL), json_list(map(json.dumps, tally.scores())))
-            if bad_lines:
-                write(self.folder / (BAD_ROWS + PARTIAL), bad_lines)
-            files = {
-                name: facts(self.folder / (name + PARTIAL)) for name in (SCORES, *([BAD_ROWS] if bad_lines else []))
-            }
-            files |= self._verdicts.files()
-            record = {"identity": asdict(self._identity), "summary": asdict(summary), **run, "files": files}
+            for name, content in contents.items():
+                write(self.folder / (name + PARTIAL), content)
+            files = {name: facts(self.folder / (name + PARTIAL)) for name in contents} | self._verdicts.files()
+            record = {"identity": asdict(self._identity), "summary": asdict(tally.summary()), **run, "files": files}
             write_json(self.folder / (RUN + PARTIAL), record)
             self._name(files)
-        self.run, self.summary = self._read_run(), summary
         self.finished = True
 
     def _end_finish(self) -> None:
         """Give the files their names where a run ended while it did: all are whole once their hashes are written."""
         path = self.folder / (RUN + PARTIAL)
-        try:
-            files = json.loads(path.read_text(encoding="utf-8")).get("files")
-            handle = self._open_folder() if files else None
-        except OSError:  # the other run ended
-            return
-        try:
-            if files and (handle is None or take_lock(handle)):
-                with self._writes():
-                    self._name(files)
-        finally:
-            if handle is not None:
-                os.close(handle)
+        with self._locked() as locked:
+            if locked and path.exists():
+                files = json.loads(path.read_text(encoding="utf-8")).get("files")
+                if files:
+                    with self._writes():
+                        self._name(files)
 
     def _name(self, files: Iterable[str]) -> None:
         """Give whole files their names, and remove those of an older result; any of it may be done already."""
         (self.folder / RUN).unlink(missing_ok=True)
-        for name in (EXPLANATIONS, *HARNESS_FILES, COSTS + PARTIAL, *({VERDICTS, BAD_ROWS} - set(files))):
+        for name in (EXPLANATIONS, COSTS + PARTIAL, *({VERDICTS, BAD_ROWS} - set(files))):
             (self.folder / name).unlink(missing_ok=True)
         if not self.part_rows and (self.folder / PARTS).exists():
             shutil.rmtree(self.folder / PARTS)
@@ -252,16 +214,13 @@ class ResultFolder:
             with suppress(FileNotFoundError):
                 (self.folder / (name + PARTIAL)).replace(self.folder / name)
 
-    @cached_property
+    @property
     def run(self) -> Mapping[str, Any]:
         """What `run.json` of the finished result says."""
-        return self._read_run()
-
-    def _read_run(self) -> Mapping[str, Any]:
         record: dict[str, Any] = json.loads((self.folder / RUN).read_text(encoding="utf-8"))
         return record
 
-    @cached_property
+    @property
     def summary(self) -> Summary:
         """The summary of the finished result. Raises InputError where it can't be read."""
         try:
@@ -271,9 +230,22 @@ class ResultFolder:
                 f"{self.folder / RUN} holds no summary that can be read; judge again with overwrite=True."
             ) from error
 
-    def _open_folder(self) -> int | None:
-        """The open folder, to lock it; None where folders can't be locked."""
-        return None if sys.platform == "win32" or is_remote(self.folder) else os.open(self.folder, os.O_RDONLY)
+    @contextmanager
+    def _locked(self) -> Iterator[bool]:
+        """Lock the folder meanwhile; whether no other process has. Where folders can't be locked: True."""
+        if sys.platform == "win32":
+            yield True
+            return
+        handle = os.open(self.folder, os.O_RDONLY)
+        try:
+            yield take_lock(handle)
+        finally:
+            os.close(handle)
+
+    def _state_of_records(self) -> dict[str, tuple[int, int]]:
+        """What changes when another run begins, or gives its files their names."""
+        paths = [self.folder / name for name in (RUN, RUN + PARTIAL)]
+        return {path.name: (path.stat().st_ino, path.stat().st_mtime_ns) for path in paths if path.exists()}
 
     def _taken(self) -> OutputError:
         owner = {}
@@ -321,14 +293,11 @@ class ResultFolder:
         except BertJudgeError:  # an OutputError is an OSError, too
             raise
         except OSError as error:
-            kept = "what was judged so far stays there; " if self.rows_done or self._has_begun() else ""
+            kept = "what was judged so far stays there; " if self.rows_done else ""
             raise OutputError(
                 f"{self.folder} can't be written ({error.strerror or error}); {kept}fix this and run the same command "
                 "again, or choose another folder."
             ) from error
-
-    def _has_begun(self) -> bool:
-        return not self.part_rows and (self.folder / (VERDICTS + PARTIAL)).exists()
 
 
 def circumstances(start: float, seconds: float, rows: int) -> dict[str, Any]:

@@ -26,35 +26,31 @@ class VerdictLines:
     """
 
     name = VERDICTS
-    part_rows = None
 
     def __init__(self, folder: Path) -> None:
         self._whole, self._begun = folder / VERDICTS, folder / (VERDICTS + PARTIAL)
-        self._lines = self._end = 0
+        self.rows_done = self._end = 0
         self._failed: list[int] = []
         self._tally = Tally()
         self._file: TextIO | None = None
         self._flushed = 0.0
 
-    @property
-    def rows_done(self) -> int:
-        """Rows that an interrupted run left, or those of a finished result on which the judge did not fail."""
-        return self._lines - len(self._failed)
-
     def resume(self) -> None:
-        """Go on after the last whole line of an interrupted run."""
-        self._lines, self._end = _whole_lines(self._begun)
+        """Go on after the last whole line of an interrupted run, which may have left half a line."""
+        if self._begun.exists():
+            with self._begun.open("rb") as file:
+                for line in file:
+                    if line.endswith(b"\n"):
+                        self.rows_done += 1
+                        self._end += len(line)
 
     def reopen(self) -> None:
         """Take the failed rows of a finished result to be judged again."""
         for row, record in enumerate(read_lines(self._whole)):
-            self._lines += 1
             if record.get("failed"):
                 self._failed.append(row)
-
-    def is_taken(self) -> bool:
-        """Whether another process has written since `resume`."""
-        return bool(self._end) and _whole_lines(self._begun) != (self._lines, self._end)
+            else:
+                self.rows_done += 1
 
     def begin(self) -> None:
         """Open the file after what is kept of it. Raises BlockingIOError where another process holds it."""
@@ -63,12 +59,12 @@ class VerdictLines:
         if not take_lock(self._file.fileno()):  # NFS locks files, but no folders
             raise BlockingIOError
         self._file.truncate(self._end)
-        self._tally = Tally(islice(read_lines(self._begun), self._lines) if self._end else ())
+        self._tally = Tally(islice(read_lines(self._begun), self.rows_done) if self._end else ())
         self._flushed = time.monotonic()
 
     def todo(self, total: int) -> dict[int, Sequence[int]]:
         """The rows that are left, as part 0."""
-        rows: Sequence[int] = self._failed or range(self._lines, total)
+        rows: Sequence[int] = self._failed or range(self.rows_done, total)
         return {0: rows} if rows else {}
 
     def earlier(self, number: int) -> Iterator[dict[str, Any]]:
@@ -78,8 +74,13 @@ class VerdictLines:
     def add(self, record: Mapping[str, Any]) -> None:
         """Write a record. What is written stays if the run stops."""
         assert self._file
-        self._file.write(_json_line(record))
+        try:
+            line = json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n"
+        except (ValueError, TypeError) as error:
+            raise unwritable(record, error) from error
+        self._file.write(line)
         self._tally.count(record)
+        self.rows_done += not self._failed
         if time.monotonic() - self._flushed > _FLUSH_SECONDS:
             self._file.flush()
             self._flushed = time.monotonic()
@@ -138,23 +139,3 @@ def unwritable(record: Mapping[str, Any], error: Exception) -> OutputError:
         f"the verdict of row {record['id']} can't be written ({error}); a judge must give finite numbers, texts, lists "
         "and mappings of these, or None."
     )
-
-
-def _json_line(record: Mapping[str, Any]) -> str:
-    try:
-        return json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n"
-    except (ValueError, TypeError) as error:
-        raise unwritable(record, error) from error
-
-
-def _whole_lines(path: Path) -> tuple[int, int]:
-    """The number of whole lines, and the byte where they end; an interruption may leave half a line."""
-    count = end = 0
-    if path.exists():
-        with path.open("rb") as file:
-            for line in file:
-                if not line.endswith(b"\n"):
-                    break
-                count += 1
-                end += len(line)
-    return count, end

@@ -12,7 +12,6 @@ import hashlib
 import json
 import math
 import os
-import secrets
 import shutil
 import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -22,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from bert_judge.errors import InputError, first_line
 from bert_judge.records import VERDICT_TYPES, whole_text
-from bert_judge.results.files import PARTIAL, PARTS, facts, is_remote, write
+from bert_judge.results.files import PARTIAL, PARTS, facts, write
 from bert_judge.results.lines import unwritable
 from bert_judge.results.summary import Tally
 
@@ -58,32 +57,15 @@ class VerdictPart:
     bytes: int
     sha256: str
 
-    def path(self, folder: Path) -> Path:
-        """Its file."""
-        return folder / part_name(self.number)
+    @property
+    def name(self) -> str:
+        """The name of its file."""
+        return f"part-{self.number:05d}.parquet"
 
     @property
     def facts(self) -> dict[str, Any]:
         """What `run.json` says of its file."""
         return {"bytes": self.bytes, "sha256": self.sha256}
-
-
-def part_name(number: int) -> str:
-    """The name of a part's file."""
-    return f"part-{number:05d}.parquet"
-
-
-def encoded(number: int, records: Sequence[Mapping[str, Any]]) -> tuple[VerdictPart, bytes]:
-    """A part of these records, and the bytes of its file. Raises OutputError where a value can't be written."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    table = pa.Table.from_pylist([_columns_of(record) for record in records], schema=_schema())
-    sink = pa.BufferOutputStream()
-    pq.write_table(table, sink, row_group_size=_GROUP_ROWS, compression="zstd")
-    content = sink.getvalue().to_pybytes()
-    failed = sum(bool(record.get("failed")) for record in records)
-    return VerdictPart(number, len(records), failed, len(content), hashlib.sha256(content).hexdigest()), content
 
 
 class VerdictParts:
@@ -101,8 +83,7 @@ class VerdictParts:
         self._records: list[Mapping[str, Any]] = []
         self._reopened = False
         self._written = folder / PARTS
-        # Folders in object stores can't be renamed: there, run.json alone says that they are whole.
-        self._begun = self._written if is_remote(folder) else folder / (PARTS + PARTIAL)
+        self._begun = folder / (PARTS + PARTIAL)
 
     @property
     def rows_done(self) -> int:
@@ -119,20 +100,16 @@ class VerdictParts:
         self._find_whole_parts(self._written)
 
     def _find_whole_parts(self, folder: Path) -> None:
-        for part in listed(folder) if (folder / LIST).exists() else []:
-            path = part.path(folder)
+        for part in listed_parts(folder) if (folder / LIST).exists() else []:
+            path = folder / part.name
             if path.exists() and facts(path) == part.facts:
                 self._whole_parts[part.number] = part
             else:
                 warnings.warn(f"{path} is missing or damaged; its {part.rows:,} rows are judged again.", stacklevel=2)
 
-    def is_taken(self) -> bool:
-        """Whether another process has written since `resume`: the lock of the folder tells."""
-        return False
-
     def begin(self) -> None:
         """Make the folder, or make a finished one an unfinished one; parts of another run go."""
-        if self._reopened and self._begun != self._written:
+        if self._reopened:
             shutil.rmtree(self._begun, ignore_errors=True)
             self._written.rename(self._begun)
         self._tidy()
@@ -140,10 +117,15 @@ class VerdictParts:
     def _tidy(self) -> None:
         """Write the list of whole parts, each once and in order, and remove all other files."""
         self._begun.mkdir(parents=True, exist_ok=True)
-        self._write_list()
-        names = {part_name(number) for number in self._whole_parts}
-        for other in (path for path in self._begun.glob("*.parquet*") if path.name not in names):
-            other.unlink(missing_ok=True)
+        write(self._begun / LIST, (json.dumps(asdict(part)) + "\n" for part in self._parts()))
+        names = {part.name for part in self._parts()}
+        for other in self._begun.glob("*.parquet*"):
+            if other.name not in names:
+                other.unlink(missing_ok=True)
+
+    def _parts(self) -> list[VerdictPart]:
+        """The whole parts, in order."""
+        return [self._whole_parts[number] for number in sorted(self._whole_parts)]
 
     def todo(self, total: int) -> dict[int, Sequence[int]]:
         """The rows of each part that are to be judged: all of a missing one, of a whole one those that failed."""
@@ -157,14 +139,14 @@ class VerdictParts:
             return range(min(self.part_rows, total - number * self.part_rows))
         if not part.failed:
             return ()
-        records = enumerate(read_part(part.path(self._begun), ("failed",)))
+        records = enumerate(read_part(self._begun / part.name, ("failed",)))
         failed = [row for row, record in records if record.get("failed")]
         return range(len(failed)) if len(failed) == part.rows else failed
 
     def earlier(self, number: int) -> Iterator[dict[str, Any]]:
         """The records among which those of `todo` are put: of a part that is whole all, else none."""
         part = self._whole_parts.get(number)
-        return iter(()) if part is None else read_part(part.path(self._begun))
+        return iter(()) if part is None else read_part(self._begun / part.name)
 
     def add(self, record: Mapping[str, Any]) -> None:
         """Take a record; the part is on the disk once it ends."""
@@ -172,93 +154,50 @@ class VerdictParts:
 
     def end_part(self, number: int) -> None:
         """Write the part, whole. Raises OutputError where a value can't be written, OSError where the file can't."""
-        records, self._records = self._records, []
-        self.add_part(*encoded(number, records))
+        import pyarrow as pa
+        import pyarrow.parquet as pq
 
-    def add_part(self, part: VerdictPart, content: bytes | str) -> None:
-        """Take in a part: the bytes of its file, or the name under which another process wrote it. Raises OSError."""
-        path = part.path(self._begun)
-        if isinstance(content, str):
-            (self._begun / content).replace(path)
-        else:
-            write(path, [content])
-        self._whole_parts[part.number] = part
-        if is_remote(self._begun):  # nothing can be added to a file there
-            self._write_list()
-            return
+        records, self._records = self._records, []
+        table = pa.Table.from_pylist([_columns_of(record) for record in records], schema=_schema())
+        sink = pa.BufferOutputStream()
+        pq.write_table(table, sink, row_group_size=_GROUP_ROWS, compression="zstd")
+        content = sink.getvalue().to_pybytes()
+        failed = sum(bool(record.get("failed")) for record in records)
+        part = VerdictPart(number, len(records), failed, len(content), hashlib.sha256(content).hexdigest())
+        write(self._begun / part.name, [content])
+        self._whole_parts[number] = part
         with (self._begun / LIST).open("a", encoding="utf-8") as file:
             file.write(json.dumps(asdict(part)) + "\n")
             file.flush()
             os.fsync(file.fileno())
 
-    def _write_list(self) -> None:
-        """Write the list of all parts, in order."""
-        parts = (self._whole_parts[number] for number in sorted(self._whole_parts))
-        write(self._begun / LIST, (json.dumps(asdict(part)) + "\n" for part in parts))
-
     def close(self) -> None:
         """Forget the records of a part that has no end."""
         self._records = []
 
-    def desk(self, record: Path) -> Desk:
-        """Where other processes put parts; `record` is the file by which they know the folder."""
-        return Desk(self._begun.absolute(), record, record.read_bytes())
-
     def tally(self) -> Tally:
-        """Counts the records of all parts: they may have been written in any order, by other processes."""
-        paths = (self._whole_parts[number].path(self._begun) for number in sorted(self._whole_parts))
+        """Counts the records of all parts: they may have been written in any order."""
+        paths = (self._begun / part.name for part in self._parts())
         return Tally(record for path in paths for record in read_part(path, Tally.COLUMNS))
 
     def files(self) -> dict[str, dict[str, Any]]:
         """Sizes and hashes of the finished files, by name."""
         self._tidy()
-        parts = {
-            f"{PARTS}/{part_name(number)}": self._whole_parts[number].facts for number in sorted(self._whole_parts)
-        }
+        parts = {f"{PARTS}/{part.name}": part.facts for part in self._parts()}
         return {**parts, f"{PARTS}/{LIST}": facts(self._begun / LIST)}
 
     def finish(self) -> None:
         """Give the folder its name, unless it has it already."""
-        if self._begun != self._written and self._begun.exists():
+        if self._begun.exists():
             shutil.rmtree(self._written, ignore_errors=True)
             self._begun.rename(self._written)
 
     def discard(self) -> None:
         """Remove what is unfinished."""
-        self._whole_parts = {}
-        if not is_remote(self._begun):
-            shutil.rmtree(self._begun, ignore_errors=True)
-        elif self._begun.exists():
-            self._tidy()
+        shutil.rmtree(self._begun, ignore_errors=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Desk:
-    """Where other processes, maybe on other machines, put the parts of a run: a folder that has this run's record.
-
-    `record` and `content` are the file of that record and what is in it.
-    """
-
-    begun: Path
-    record: Path
-    content: bytes
-
-    def put(self, part: VerdictPart, content: bytes) -> bytes | str:
-        """Write a part under a name that no other process has, and return that name for `VerdictParts.add_part`.
-
-        Where the folder is not the same one from here, or can't be written to, the content itself is returned.
-        """
-        try:
-            if self.record.read_bytes() == self.content:
-                name = f"{part_name(part.number)}.{secrets.token_hex(4)}"
-                write(self.begun / name, [content])
-                return name
-        except OSError:
-            pass  # the process that began the run writes it, and says what is wrong
-        return content
-
-
-def listed(folder: Path) -> list[VerdictPart]:
+def listed_parts(folder: Path) -> list[VerdictPart]:
     """The parts in a folder, by number; of one that was written twice the last. Raises InputError."""
     path = folder / LIST
     try:

@@ -1,4 +1,4 @@
-"""Results that were saved: one row of each line of `verdicts.jsonl`, and what `run.json` says of the whole.
+"""Results that were saved: a row of each line of `verdicts.jsonl`, what `run.json` says, and whether these agree.
 
 runs = find_runs(["out"])
 [row.score for row in runs[0].rows]
@@ -14,9 +14,10 @@ from typing import Any, cast
 
 from bert_judge.errors import InputError, first_line
 from bert_judge.records import Explanation, Occlusion, Row, Scale, Signature, record_cluster, uncollected
-from bert_judge.results import parts
-from bert_judge.results.files import EXPLANATIONS, PARTIAL, PARTS, RUN, VERDICTS, is_remote, write_files
+from bert_judge.results.files import EXPLANATIONS, PARTIAL, PARTS, RUN, VERDICTS, facts, write_files
 from bert_judge.results.lines import read_lines
+from bert_judge.results.parts import listed_parts, read_part
+from bert_judge.results.summary import Tally
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +82,7 @@ def load_run(folder: str | Path, sample: int | None = None) -> Run:
     Of one with more rows than `sample` about so many are drawn, whole questions and the same ones from every result, so
     that runs on the same answers can still be compared, and memory does not grow with the result.
     """
-    folder = cast("Path", folder) if is_remote(folder) else Path(folder)
+    folder = Path(folder)
     record = load_record(folder)
     total = _total(record)
     rate = min(1.0, sample / total) if sample and total else 1.0
@@ -208,8 +209,8 @@ def read_verdicts(folder: Path, columns: Collection[str] | None = None) -> Itera
     Raises InputError where they can't be read, or are damaged.
     """
     if (folder / PARTS).is_dir() and not (folder / VERDICTS).exists():
-        for part in parts.listed(folder / PARTS):
-            yield from parts.read_part(part.path(folder / PARTS), columns)
+        for part in listed_parts(folder / PARTS):
+            yield from read_part(folder / PARTS / part.name, columns)
     else:
         yield from read_lines(folder / VERDICTS)
 
@@ -234,3 +235,42 @@ def read_explanations(folder: Path) -> dict[int, Explanation]:
         return explained
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(f"{path} is damaged ({first_line(error)}); remove it and explain again.") from error
+
+
+def damage(folder: Path, record: Mapping[str, Any]) -> list[str]:
+    """What differs in the files of a result from what its `run.json`, the record, says: a sentence each."""
+    wrong = []
+    for name, written in record.get("files", {}).items():
+        path = folder / name
+        if not path.exists():
+            wrong.append(f"{path} is missing.")
+        elif (size := path.stat().st_size) != written["bytes"]:
+            wrong.append(f"{path} has {size:,} bytes; {written['bytes']:,} were written.")
+        elif facts(path) != written:
+            wrong.append(f"{path} has other bytes than were written.")
+    return wrong
+
+
+def different_figures(folder: Path, saved: Mapping[str, Any]) -> list[str]:
+    """A sentence for each figure of a saved summary that the verdicts of its folder do not give."""
+    counted = asdict(Tally(read_verdicts(folder, Tally.COLUMNS)).summary())
+    figures = [(path.removesuffix(".value"), _figure(saved, path), _figure(counted, path)) for path in _FIGURES]
+    return [
+        f"{folder / RUN} says {name} {written}, and the verdicts give {recounted}."
+        for name, written, recounted in figures
+        if written != recounted
+    ]
+
+
+_FIGURES = (
+    *("rows", "judged", "undecided", "failed", "truncated", "mean_score", "accuracy.value", "accuracy_all"),
+    *("agreement.undecided", "agreement.accuracy.value", "agreement.f1.value", "agreement.kappa.value"),
+)
+"""The figures that are compared, by their paths in the summary."""
+
+
+def _figure(summary: Mapping[str, Any], path: str) -> Any:
+    value: Any = summary
+    for name in path.split("."):
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return value

@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 from threading import Lock
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from bert_judge.errors import OutputError
 from bert_judge.paths import cache_folder
@@ -37,11 +37,12 @@ STORE_FILE = "store.sqlite"
 
 SIZE_VARIABLE = "BERT_JUDGE_STORE_BYTES"
 MOST_BYTES = 20 << 30
+MEMORY = ":memory:"
+"""The path of a store that ends with its process."""
 
+_MEMORY_BYTES = 64 << 20
 _PATIENCE = 60  # seconds to wait for another process that writes
-_TOGETHER = 500  # keys of a query
 _DAY = 86_400.0
-_LOOK_EVERY = 256  # times that `put` is called, the size is looked at
 _TABLE = """
 CREATE TABLE IF NOT EXISTS entries (
     key TEXT PRIMARY KEY, value TEXT NOT NULL, checksum TEXT NOT NULL, kept_at REAL NOT NULL, used_at REAL NOT NULL
@@ -53,16 +54,6 @@ def key_of(*parts: str | Sequence[str] | None) -> str:
     """The key of an entry: a digest of everything that changes it."""
     text = json.dumps(parts)  # ASCII: lone surrogates have no UTF-8
     return hashlib.sha256(text.encode("ascii")).hexdigest()
-
-
-class Entries(Protocol):
-    """Where entries are kept."""
-
-    def get(self, keys: Sequence[str]) -> dict[str, Entry]:
-        """The entries of those keys that have one."""
-
-    def put(self, entries: Mapping[str, Entry]) -> None:
-        """Keep entries."""
 
 
 class Store:
@@ -80,7 +71,6 @@ class Store:
         self._most_bytes = most_bytes or int(os.environ.get(SIZE_VARIABLE) or MOST_BYTES)
         self._lock = Lock()
         self._process: int | None = None
-        self._puts = 0
         self._do(lambda _: None)  # a file that can't be used shows at once
 
     def __len__(self) -> int:
@@ -88,10 +78,7 @@ class Store:
 
     def get(self, keys: Sequence[str]) -> dict[str, Entry]:
         """The entries of those keys that have one. A damaged one counts as none."""
-        entries: dict[str, Entry] = {}
-        for start in range(0, len(keys), _TOGETHER):
-            entries |= self._do(lambda file, some=keys[start : start + _TOGETHER]: self._read(file, some))  # type: ignore[misc]
-        return entries
+        return self._do(lambda file: self._read(file, keys))
 
     def put(self, entries: Mapping[str, Entry]) -> None:
         """Keep entries, all or none."""
@@ -104,17 +91,14 @@ class Store:
             with file:
                 file.execute("BEGIN IMMEDIATE")
                 file.executemany("INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?, ?)", rows)
-            if self._puts % _LOOK_EVERY == 0:
-                self._drop(file)
+            self._drop(file)
 
         self._do(written)
-        self._puts += 1
 
     def _read(self, file: sqlite3.Connection, keys: Sequence[str]) -> dict[str, Entry]:
-        marks = ",".join("?" * len(keys))
-        query = f"SELECT key, value, checksum, used_at FROM entries WHERE key IN ({marks})"
+        query = "SELECT key, value, checksum, used_at FROM entries WHERE key IN (SELECT value FROM json_each(?))"
         entries, damaged, unused = dict[str, Entry](), [], []
-        for key, value, checksum, used_at in file.execute(query, list(keys)):
+        for key, value, checksum, used_at in file.execute(query, [json.dumps(list(keys))]):
             if checksum != _checksum(key, value):
                 damaged.append(key)
                 continue
@@ -163,13 +147,13 @@ class Store:
         if self._process != os.getpid():
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._connection, self._process = self._connect(), os.getpid()
-            self._file = self.path.stat().st_ino
+            self._file = 0 if str(self.path) == MEMORY else self.path.stat().st_ino
         return self._connection
 
     def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(self.path, _PATIENCE, isolation_level=None, check_same_thread=False)
         weakref.finalize(self, connection.close)
-        connection.text_factory = lambda data: data.decode(errors="replace")  # what is damaged fails its checksum
+        connection.text_factory = _decoded
         connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
         # With a write-ahead log readers do not wait for writers, and a killed writer leaves no half row.
         connection.execute("PRAGMA journal_mode = WAL")
@@ -203,30 +187,10 @@ class Store:
         )
 
 
-class RecentEntries:
-    """The newest entries, in memory: used instead of a store when that is off."""
-
-    def __init__(self, size: int = 1 << 14) -> None:
-        self._size = size
-        self._known: dict[str, Entry] = {}
-        self._lock = Lock()
-
-    def get(self, keys: Sequence[str]) -> dict[str, Entry]:
-        """The entries of those keys that have one."""
-        return {key: entry for key in keys if (entry := self._known.get(key)) is not None}
-
-    def put(self, entries: Mapping[str, Entry]) -> None:
-        """Keep entries, and drop the oldest beyond the size."""
-        with self._lock:
-            self._known.update(entries)
-            while len(self._known) > self._size:
-                del self._known[next(iter(self._known))]
-
-
-def open_store(name: str | None) -> Entries:
+def open_store(name: str | None) -> Store:
     """The store in a file; "auto": in the user's cache folder; "off" or None: the newest entries in memory."""
     if name is None or name == "off":
-        return RecentEntries()
+        return Store(MEMORY, _MEMORY_BYTES)
     return Store(cache_folder() / STORE_FILE if name == "auto" else name)
 
 
@@ -243,11 +207,14 @@ def _bytes(file: sqlite3.Connection) -> int:
 
 def _salvaged(path: Path) -> Iterator[tuple[str, tuple[Any, ...]]]:
     """The rows of a damaged file that are whole, read from both ends up to where it is damaged."""
+    query = "SELECT key, value, checksum, kept_at, used_at FROM entries ORDER BY rowid"
     for order in ("", " DESC"):
         with suppress(sqlite3.Error), closing(sqlite3.connect(path)) as file:
-            for row in file.execute(
-                f"SELECT key, value, checksum, kept_at, used_at FROM entries ORDER BY rowid{order}"
-            ):
-                with suppress(TypeError, AttributeError, UnicodeError):  # bytes where a text was
-                    if row[2] == _checksum(row[0], row[1]):
-                        yield row[0], row
+            file.text_factory = _decoded
+            for row in file.execute(query + order):
+                if row[2] == _checksum(row[0], row[1]):
+                    yield row[0], row
+
+
+def _decoded(data: bytes) -> str:
+    return data.decode(errors="replace")  # what is damaged fails its checksum

@@ -7,11 +7,14 @@ from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bert_judge.measures import Agreement, Confusion, Estimate, rate_of_counts
 from bert_judge.measures.arrays import np
 from bert_judge.records import record_cluster
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +70,14 @@ class OutOfScope:
         return sum(self.reasons.values())
 
 
+_Labels = tuple[str | None, int | None, int | None]
+"""Why a row is out of scope, its human label and the judge's; None for none."""
+
+
 class Tally:
     """Counts the records of a result (lines of `verdicts.jsonl`) as they pass; only their `COLUMNS` are read.
 
-    It keeps no rows: 8 bytes for the score of each, and for each question counts of 24 bytes, twice that while they are
-    added up.
+    It keeps no rows: of each its score, the hash of its question and what its labels are, 17 bytes in all.
     """
 
     COLUMNS = tuple("id score label gold truncated failed out_of_scope left_out question question_hash".split())
@@ -79,24 +85,24 @@ class Tally:
     def __init__(self, records: Iterable[Mapping[str, Any]] = ()) -> None:
         self._counts: Counter[str] = Counter()
         self._labels: Counter[_Labels] = Counter()
-        self._by_question = _ByQuestion()
         self._left_out: Counter[str] = Counter()
         self._scores = array("d")  # NaN where undecided
+        self._questions, self._kinds = array("Q"), array("B")  # of rows with a label
         for record in records:
             self.count(record)
 
     def count(self, record: Mapping[str, Any]) -> None:
         """Count one more record."""
-        count, score = self._counts, record["score"]
-        count["rows"] += 1
-        count["undecided"] += score is None
+        score, label, gold = record["score"], record["label"], record.get("gold")
+        self._counts["undecided"] += score is None
         for name in ("truncated", "failed", "gold"):
-            count[name] += name in record
-        self._labels[record.get("out_of_scope"), record.get("gold"), record["label"]] += 1
+            self._counts[name] += name in record
+        self._labels[record.get("out_of_scope"), gold, label] += 1
         self._scores.append(math.nan if score is None else score)
         self._left_out.update(list(record.get("left_out", ())))
-        if record["label"] is not None:
-            self._by_question.add(int(record_cluster(record), 16), record["label"], record.get("gold"))
+        if label is not None:
+            self._questions.append(int(record_cluster(record), 16))
+            self._kinds.append((label == 1) | (gold is not None) << 1 | (label == gold) << 2)
 
     def scores(self) -> Iterator[float | None]:
         """The scores in the order of the records; None where undecided."""
@@ -104,19 +110,20 @@ class Tally:
 
     def summary(self) -> Summary:
         """The summary of the records counted so far."""
-        count = self._counts
-        judged = count["rows"] - count["undecided"]
+        count, rows = self._counts, len(self._scores)
+        undecided = count["undecided"]
         labelled, correct, confusion = _rates(self._labels)
-        accuracy, agreement = self._by_question.rates()
+        total = math.fsum(score for score in self._scores if score == score)
+        accuracy, agreement = self._rates_by_question()
         return Summary(
-            rows=count["rows"],
-            judged=judged,
-            undecided=count["undecided"],
+            rows=rows,
+            judged=rows - undecided,
+            undecided=undecided,
             failed=count["failed"],
             truncated=count["truncated"],
-            mean_score=math.fsum(score for score in self._scores if score == score) / judged if judged else None,
+            mean_score=total / (rows - undecided) if rows > undecided else None,
             accuracy=accuracy,
-            accuracy_all=correct / (labelled + count["undecided"]) if labelled + count["undecided"] else None,
+            accuracy_all=correct / (labelled + undecided) if labelled + undecided else None,
             agreement=Agreement.of_counts(confusion, count["gold"] - confusion.n, agreement) if confusion.n else None,
             out_of_scope=self._out_of_scope(),
             left_out=dict(self._left_out.most_common()) or None,
@@ -133,53 +140,16 @@ class Tally:
         accuracy = correct / labelled if labelled else None
         return OutOfScope(dict(reasons.most_common()), accuracy, confusion.accuracy if confusion.n else None)
 
+    def _rates_by_question(self) -> tuple[Estimate, Estimate]:
+        """The rate of answers that are labelled correct, and that of agreement with human labels."""
+        questions, places = np.unique(np.array(self._questions, np.uint64), return_inverse=True)
+        kinds = np.array(self._kinds, np.uint8)
 
-class _ByQuestion:
-    """Counts by question, which is a number of 64 bits: answers that are labelled, that are labelled correct, that have
-    a human label too, and on which both labels agree.
+        def counts(chosen: NDArray[np.bool_]) -> NDArray[np.int64]:
+            return np.bincount(places[chosen], minlength=len(questions))
 
-    A dictionary of a million questions would take ten times the memory: here questions are one sorted array, their
-    counts another. New answers wait in a buffer that grows with the number of questions, so that the arrays are merged
-    only a few times.
-    """
-
-    _LEAST = 65_536  # answers in the buffer before it is merged
-
-    def __init__(self) -> None:
-        self._questions = np.empty(0, np.uint64)
-        self._counts = np.empty((4, 0), np.uint32)
-        self._waiting, self._kinds = array("Q"), array("B")
-
-    def add(self, question: int, label: int, gold: int | None) -> None:
-        """Count an answer."""
-        self._waiting.append(question)
-        self._kinds.append((label == 1) | (gold is not None) << 1 | (label == gold) << 2)
-        if len(self._waiting) >= max(self._LEAST, len(self._questions)):
-            self._merge()
-
-    def rates(self) -> tuple[Estimate, Estimate]:
-        """The rate of correct answers, and that of agreement with human labels."""
-        self._merge()
-        labelled, correct, compared, agreed = self._counts
-        return rate_of_counts(correct, labelled), rate_of_counts(agreed, compared)
-
-    def _merge(self) -> None:
-        if not self._waiting:
-            return
-        asked, of_answer = np.unique(np.frombuffer(self._waiting, np.uint64), return_inverse=True)
-        kinds = np.frombuffer(self._kinds, np.uint8)
-        questions = np.union1d(self._questions, asked)
-        counts = np.zeros((4, len(questions)), np.uint32)
-        counts[:, np.searchsorted(questions, self._questions)] = self._counts
-        places = np.searchsorted(questions, asked)
-        for line, counted in enumerate((kinds >= 0, kinds & 1, kinds & 2, kinds & 4)):
-            counts[line, places] += np.bincount(of_answer[counted != 0], minlength=len(asked)).astype(np.uint32)
-        self._questions, self._counts = questions, counts
-        self._waiting, self._kinds = array("Q"), array("B")
-
-
-_Labels = tuple[str | None, int | None, int | None]
-"""Why a row is out of scope, its human label and the judge's; None for none."""
+        correct, compared, agreed = (counts(kinds & bit > 0) for bit in (1, 2, 4))
+        return rate_of_counts(correct, counts(kinds >= 0)), rate_of_counts(agreed, compared)
 
 
 def _rates(counts: Mapping[_Labels, int]) -> tuple[int, int, Confusion]:

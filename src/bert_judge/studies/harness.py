@@ -10,7 +10,7 @@ The rows are those of a saved run (`inputs.saved`), whose columns `harness:METRI
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, zip_longest
 from math import comb
@@ -108,12 +108,6 @@ def beside_harness(rows: Iterable[Row]) -> HarnessComparison:
     return HarnessComparison(lines, list(unscaled), repeats)
 
 
-def harness_differences(rows: Iterable[Row]) -> Iterator[ToolDisagreement]:
-    """The rows in which a tool's score of 0 or 1 and the judge's label differ, once for each such metric."""
-    for row in rows:
-        yield from differences_of(row)
-
-
 def differences_of(row: Row) -> list[ToolDisagreement]:
     """The metrics whose score of 0 or 1 of a row differs from the judge's label."""
     if row.label is None or "repeat" in row.meta:
@@ -144,23 +138,6 @@ def first_disagreements(rows: Iterable[Row], most: int) -> tuple[list[list[ToolD
 def harness_scores(row: Row) -> dict[str, float]:
     """The tool's own scores of a row by metric; empty for rows of no saved run."""
     return {metric.name: score for metric, score in _scores(row).items()}
-
-
-def difference_record(difference: ToolDisagreement) -> Mapping[str, object]:
-    """A line of `differences.jsonl`: the row as in `verdicts.jsonl`, with the metric and the tool's score of it."""
-    row = difference.row
-    texts = {"question": row.question, "references": list(row.references), "candidate": row.candidate}
-    record = {
-        "id": row.id,
-        **{name: row.meta[name] for name in ("task", "model", "file") if name in row.meta},
-        "metric": difference.metric.name,
-        "harness_score": difference.tool_score,
-        "score": row.score,
-        "label": row.label,
-        "explanation": row.verdict.explanation,
-        **(texts if row.candidate is not None else {}),
-    }
-    return {name: value for name, value in record.items() if value is not None}
 
 
 def _scores(row: Row) -> dict[ToolMetric, float]:

@@ -15,7 +15,7 @@ from dataclasses import asdict
 from heapq import nsmallest
 from itertools import islice, tee
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from bert_judge.errors import InputError
 from bert_judge.inputs import BadRow, Source
@@ -29,7 +29,6 @@ from bert_judge.results import (
     read_explanations,
     write_explanations,
 )
-from bert_judge.results.parts import Desk, VerdictPart
 from bert_judge.wording import public_command
 
 _COSTS_SECONDS = 0.5  # what a killed process has paid in this time may be missing from the costs
@@ -63,7 +62,6 @@ def open_result(
 ) -> tuple[Judge, ResultFolder]:
     """The judge for these rows (`Judge.fitted`), and the folder of its verdicts on them; `options` change the result.
 
-    The folder may be an address (`s3://…`) where `options` have `part_rows`.
     Raises OutputError as `ResultFolder` does, and InputError where the judge reads references that were left unread.
     """
     if isinstance(rows, Source) and judge.info.reads_references and "reference" not in rows.columns:
@@ -111,17 +109,12 @@ def _judged_into(folder: ResultFolder, source: Rows, judge: Judge, texts: bool) 
     """Judge what a result lacks, a part after the other; yields the number of finished rows."""
     done, todo = folder.rows_done, folder.todo(len(source))
     if isinstance(judge, PartsJudge):
-        for number, judged in judge.judged_parts(source, todo, texts, folder.desk()):
-            if isinstance(judged, EncodedPart):
-                folder.add_part(*judged)
-            else:
-                deque(folder.write(number, todo[number], judged), maxlen=0)
+        for number, records in judge.judged_parts(source, todo, texts):
+            deque(folder.write(number, todo[number], records), maxlen=0)
             done += len(todo[number])
             yield done
         return
     for number, rows in todo.items():
-        if folder.part_rows:
-            judge.forget()  # so that a part does not depend on where a run stopped before
         samples = source.part(number) if folder.part_rows else source
         for _ in folder.write(number, rows, judged_records(chosen_rows(samples, rows), judge, texts)):
             done += 1
@@ -191,21 +184,12 @@ Todo: TypeAlias = Mapping[int, Sequence[int]]
 """The parts that are to be judged, by number, and which rows of each, from 0: a range where they are all of them."""
 
 
-class EncodedPart(NamedTuple):
-    """A part as it is written, and its bytes, or the name that `Desk.put` gave them."""
-
-    part: VerdictPart
-    content: bytes | str
-
-
 @runtime_checkable
 class PartsJudge(Protocol):
     """A judge that judges parts by itself, in any order (`distributed`)."""
 
-    def judged_parts(
-        self, source: Rows, todo: Todo, texts: bool, desk: Desk
-    ) -> Iterator[tuple[int, EncodedPart | list[dict[str, Any]]]]:
-        """The number of each part, with the whole part, or with the records of the rows where not all are to do."""
+    def judged_parts(self, source: Rows, todo: Todo, texts: bool) -> Iterator[tuple[int, list[dict[str, Any]]]]:
+        """The number of each part, with the records of the rows that are to do."""
 
 
 def judged_records(samples: Iterable[Sample], judge: Judge, texts: bool) -> Iterator[dict[str, Any]]:

@@ -16,16 +16,24 @@ from importlib.util import module_from_spec
 from pathlib import Path
 
 from bert_judge.tasks import context_extraction, math_problems, multiple_choice
-from bert_judge.tasks._benchmark import Benchmark, BenchmarkTask, Item, RowConversion, make_tasks
-from bert_judge.tasks._discovery import TaskFunction, discover, from_file, unknown_task
-from bert_judge.tasks._prompts import FORMS, ask_choice, ask_context, lettered, shuffled
+from bert_judge.tasks._benchmark import (
+    FORMS,
+    Benchmark,
+    BenchmarkTask,
+    Item,
+    ask_choice,
+    ask_context,
+    lettered,
+    make_tasks,
+    shuffled,
+)
+from bert_judge.tasks._discovery import TaskFunction, discover, from_file
 
 __all__ = [
     "FORMS",
     "Benchmark",
     "BenchmarkTask",
     "Item",
-    "RowConversion",
     "TaskFunction",
     "ask_choice",
     "ask_context",
@@ -34,7 +42,6 @@ __all__ = [
     "lettered",
     "make_tasks",
     "shuffled",
-    "unknown_task",
 ]
 
 # The paper's package has a module for each benchmark: `from bert_judge.tasks.gsm8k_test import gsm8k_test_soft`.

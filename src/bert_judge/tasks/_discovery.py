@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import importlib
 import inspect
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -23,8 +22,8 @@ TaskFunction: TypeAlias = "Callable[[], Dataset]"
 """A function without arguments that returns a dataset with `question` and `reference`."""
 
 
-def discover(tasks_dir: str | Path | None = None, package: str = "bert_judge.tasks") -> dict[str, TaskFunction]:
-    """All tasks of the package (or of another `package`) and of the files in `tasks_dir`, by name.
+def discover(tasks_dir: str | Path | None = None) -> dict[str, TaskFunction]:
+    """All tasks of the package and of the files in `tasks_dir`, by name.
 
     A task is a public function, defined in the file itself, that can be called without arguments; or an entry of the
     list `TASKS` that `make_tasks` made. Files in `tasks_dir` may import from the package as if they were in
@@ -33,7 +32,7 @@ def discover(tasks_dir: str | Path | None = None, package: str = "bert_judge.tas
     Raises InputError for a file that can't be imported, a name that is defined twice, and a folder without tasks.
     """
     tasks: dict[str, tuple[TaskFunction, Path]] = {}
-    for module in _modules(package, Path(importlib.import_module(package).__path__[0])):
+    for module in _modules("bert_judge.tasks", Path(__file__).parent):
         _add(tasks, module)
     if tasks_dir is not None:
         folder = Path(tasks_dir).expanduser().resolve()
@@ -67,13 +66,6 @@ def from_file(path: str | Path, columns: ColumnMap | None = None) -> Dataset:
     return Dataset.from_dict({"question": [row.question for row in rows], "reference": references})
 
 
-def unknown_task(name: str, names: Iterable[str]) -> InputError:
-    """The error for an unknown task, with the nearest of `names`."""
-    near = difflib.get_close_matches(name, names, n=3)
-    hint = f"did you mean {' or '.join(near)}?" if near else "`bert-judge tasks` lists them."
-    return InputError(f"there is no task {name!r}; {hint}")
-
-
 def _modules(package: str, folder: Path) -> Iterator[ModuleType]:
     """Import the public files of a folder, in the order of their names."""
     for file in sorted(folder.glob("*.py")):
@@ -98,11 +90,10 @@ def _package(folder: Path) -> str:
 def _add(tasks: dict[str, tuple[TaskFunction, Path]], module: ModuleType) -> int:
     """Add the tasks of a module; returns their number."""
     file = Path(str(module.__file__))
-    listed = getattr(module, "TASKS", [])
-    if not isinstance(listed, list) or not all(isinstance(task, BenchmarkTask) for task in listed):
-        raise InputError(f"TASKS in {file} is not a list made by make_tasks; make it with make_tasks, or rename it.")
-    functions = [(name, value) for name, value in vars(module).items() if _is_task(name, value, module)]
-    new = [*functions, *((task.name, task) for task in listed)]
+    new = [(name, value) for name, value in vars(module).items() if _is_task(name, value, module)]
+    listed = getattr(module, "TASKS", None)
+    if isinstance(listed, list):
+        new += [(task.name, task) for task in listed if isinstance(task, BenchmarkTask)]
     for name, task in new:
         if name in tasks:
             places = " and ".join(dict.fromkeys([str(tasks[name][1]), str(file)]))

@@ -5,8 +5,7 @@ SQuAD 2.0 (arXiv 1806.03822), HotpotQA (1809.09600), CoQA (1808.07042) and DROP 
 
 from __future__ import annotations
 
-from bert_judge.tasks._benchmark import Benchmark, Item, Row, make_tasks
-from bert_judge.tasks._prompts import SPAN, ask_context
+from bert_judge.tasks._benchmark import SPAN, Benchmark, Item, Row, ask_context, make_tasks
 
 _FAMILY = "context extraction"
 _LICENCE = "CC-BY-SA-4.0"
@@ -47,22 +46,17 @@ def _drop_has_one_answer(row: Row) -> bool:
 
 
 _ANSWER_OR_NONE = f'{SPAN}, or "{_UNANSWERABLE}" if the context does not answer it'
+_SPLITS = (("train", "train"), ("test", "validation"))
 _COQA_LICENCE = "other: differs by the story's source"
 
 TASKS = [
     *make_tasks(
-        [
-            Benchmark("squad_v2_train", _SQUAD, None, "train", _LICENCE, _FAMILY),
-            Benchmark("squad_v2_test", _SQUAD, None, "validation", _LICENCE, _FAMILY),
-        ],
+        [Benchmark(f"squad_v2_{name}", _SQUAD, None, split, _LICENCE, _FAMILY) for name, split in _SPLITS],
         _squad,
         _ANSWER_OR_NONE,
     ),
     *make_tasks(
-        [
-            Benchmark("hotpot_qa_train", _HOTPOT, "distractor", "train", _LICENCE, _FAMILY),
-            Benchmark("hotpot_qa_test", _HOTPOT, "distractor", "validation", _LICENCE, _FAMILY),
-        ],
+        [Benchmark(f"hotpot_qa_{name}", _HOTPOT, "distractor", split, _LICENCE, _FAMILY) for name, split in _SPLITS],
         _hotpot,
         SPAN,
     ),

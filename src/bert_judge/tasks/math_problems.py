@@ -9,8 +9,7 @@ import re
 
 from bert_judge.errors import InputError
 from bert_judge.metrics import find_boxed
-from bert_judge.tasks._benchmark import Benchmark, Item, Row, RowConversion, make_tasks
-from bert_judge.tasks._prompts import RESULT
+from bert_judge.tasks._benchmark import RESULT, Benchmark, Item, Row, RowConversion, make_tasks
 
 _FAMILY = "math"
 _GSM8K, _MATH = "openai/gsm8k", "EleutherAI/hendrycks_math"

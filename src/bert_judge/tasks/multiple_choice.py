@@ -9,8 +9,19 @@ from __future__ import annotations
 from functools import partial
 
 from bert_judge.errors import InputError
-from bert_judge.tasks._benchmark import Benchmark, Item, Row, RowConversion, make_tasks
-from bert_judge.tasks._prompts import OPTION, Order, ask_choice, lettered, paper_order, shuffled
+from bert_judge.tasks._benchmark import (
+    OPTION,
+    Benchmark,
+    Item,
+    Order,
+    Row,
+    RowConversion,
+    ask_choice,
+    lettered,
+    make_tasks,
+    paper_order,
+    shuffled,
+)
 
 _FAMILY = "multiple choice"
 _ARC = "allenai/ai2_arc"

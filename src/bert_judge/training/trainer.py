@@ -94,7 +94,7 @@ def speed_up(model: PreTrainedModel, arguments: TrainingArguments, max_tokens: i
     from transformers import AttentionInterface, AttentionMaskInterface
     from transformers.masking_utils import eager_mask
 
-    from bert_judge.encoder.modules import first_token_only
+    from bert_judge.encoder.torch_runtime import first_token_only
 
     first_token_only(model)
     slow = arguments.use_cpu and arguments.bf16 and model.config._attn_implementation == "sdpa"

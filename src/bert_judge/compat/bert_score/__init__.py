@@ -4,8 +4,7 @@ Numbers are bert-score's, with its defects (`compat="bert_score"` of `bert_judge
 """
 
 from bert_judge.compat.bert_score import utils
-from bert_judge.compat.bert_score.score import plot_example, score
-from bert_judge.compat.bert_score.scorer import BERTScorer
+from bert_judge.compat.bert_score.scorer import BERTScorer, plot_example, score
 from bert_judge.compat.bert_score.utils import __version__
 
 __all__ = ["BERTScorer", "__version__", "plot_example", "score", "utils"]

@@ -19,7 +19,7 @@ from transformers import AutoTokenizer
 from bert_judge.bertscore.defaults import default_model, known_figures
 from bert_judge.bertscore.scorer import get_hash as get_hash
 from bert_judge.encoder.models import find_model, load_hf_backbone, quiet_transformers
-from bert_judge.encoder.modules import cut_layers
+from bert_judge.encoder.torch_runtime import cut_layers
 
 __version__ = "0.3.12"  # what bert-score 0.3.13 calls itself, in its hashes too
 

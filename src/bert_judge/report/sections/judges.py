@@ -28,7 +28,7 @@ class JudgeFigures:
     """The figures of one judge.
 
     `right` is the rate that it labels correct, None where it gives no labels; `right_all` counts undecided rows as
-    incorrect; `out_of_scope` counts the rows out of its scope, by reason. Times and tokens are sums over its runs, as far as
+    incorrect; `out_of_scope` counts rows out of scope, by reason. Times and tokens are sums over its runs as far as
     these record them; `money` is in the unit of the prices that the user set.
     """
 
