@@ -227,22 +227,21 @@ def test_a_judge_that_no_process_can_start_ends_the_run(command: Command, answer
 def test_a_killed_command_goes_on(command: Command, answers: Path, folder: Path) -> None:
     (folder / "killer.py").write_text(KILLER.format(folder=folder).replace("sleep(0.01)", "sleep(0.02)"))
     (folder / "mended").touch()
-    far = folder / "far"
+    far, begun = folder / "far", folder / "far" / "verdicts.partial"
     flags = ["--judge", "killer:Killer", "--part_rows", "20", "--no_report"]
     cluster = ["--engine", "ray", "--actors", "2", "--output_dir", "far"]
     words = [sys.executable, "-m", "bert_judge", "score", str(answers), *flags, *cluster, "--quiet"]
-    listed = far / "verdicts" / "_parts.jsonl"
+    listed = begun / "_parts.jsonl"
     with subprocess.Popen(words) as run:
         wait_until(lambda: run.poll() is not None or (listed.exists() and listed.read_text().count("\n") > 3), "parts")
         run.kill()
     kept = {json.loads(line)["number"]: json.loads(line)["sha256"] for line in listed.read_text().splitlines()}
     assert 3 < len(kept) < 20
-    before = {path.name: path.stat().st_mtime_ns for path in far.glob("verdicts/*.parquet")}
-    (far / "verdicts" / "part-00019.parquet.12345678").touch()  # as a process leaves it that is killed while it writes
+    before = {path.name: path.stat().st_mtime_ns for path in begun.glob("*.parquet")}
     status, out, error = command("score", answers, *flags, *cluster)
     assert status == 0
     assert "of 392 rows already; going on." in error
-    assert out.rstrip().endswith(f"files  {far.as_uri()}/: verdicts/, scores.json, run.json")
+    assert out.rstrip().endswith("files  far/: verdicts/, scores.json, run.json")
     for number, digest in kept.items():
         name = f"part-{number:05d}.parquet"
         assert (far / "verdicts" / name).stat().st_mtime_ns == before[name]
