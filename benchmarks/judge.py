@@ -181,7 +181,7 @@ def language_model(size: str, rows: Sequence[Sample], rate: float, device: str) 
     import torch
     from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
 
-    from bert_judge.judges.llm_prompt import make_prompt
+    from bert_judge.judges.llm import make_prompt
 
     hidden, layers, heads, keys, inner = LLMS[size]
     config = Qwen3Config(

@@ -34,7 +34,7 @@ from bert_judge.encoder.engine import Engine
 from bert_judge.encoder.torch_runtime import _BATCH_TOKENS, _LEAST_TOKENS, _WINDOWS
 from bert_judge.inputs import open_source
 from bert_judge.judges.base import windows_of
-from bert_judge.judges.reader import usable_cores
+from bert_judge.judges.bert import usable_cores
 from bert_judge.reading import matching, text_values
 
 EXAMPLES = Path(__file__).parents[1] / "examples" / "answers.jsonl"
@@ -78,7 +78,7 @@ def padding(model_path: str, rows: Sequence[Sample]) -> None:
     }
     for name, (batch_tokens, multiple, least, window) in kinds.items():
         real = computed = 0
-        for several in windows_of(rows, window, window):
+        for several in (rows[start : start + window] for start in range(0, len(rows), window)):
             tokens = [p.tokens for read in judge._reader(several) for p in read.prompts]
             limit = judge._model.max_tokens
             for batch in pack(tokens, batch_tokens, None, 0, multiple, limit, least=least):

@@ -16,7 +16,7 @@ from pathlib import Path
 from bert_judge.inputs import open_source
 from bert_judge.judges import Judge
 from bert_judge.judges.naming import JudgeSpec
-from bert_judge.judges.stored import StoredJudge
+from bert_judge.judges.wrappers import StoredJudge
 from bert_judge.records import Sample
 from bert_judge.results.store import Store
 

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
@@ -115,3 +115,21 @@ class Slow(Judge):
         """Let so many batches pass, including future ones."""
         assert self._passes is not None
         self._passes.release(batches)
+
+
+class Rule(Judge):
+    """Correct if the candidate keeps a rule; reads no references."""
+
+    def __init__(self, keeps: Callable[[str], bool]) -> None:
+        self.info = JudgeInfo("rule", "Rule", "decision", reads_references=False)
+        self._keeps = keeps
+
+    def assess(self, samples):
+        from bert_judge.records import Verdict
+
+        for sample in samples:
+            keeps = self._keeps(sample.candidate)
+            yield Verdict(float(keeps), int(keeps))
+
+
+SHORT = Rule(lambda candidate: len(candidate.split()) <= 3)

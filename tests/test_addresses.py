@@ -85,7 +85,7 @@ _NEEDED: dict[str, list[str]] = {
 """What commands need to come as far as a flag's value; `serve` and `label` go on until they are stopped."""
 
 
-_TEXTS = {"--title", "--think_token", "--ends_with", "--must_contain", "--must_match", "--reference_separator"}
+_TEXTS = {"--title", "--think_token", "--reference_separator"}
 """Whose value is a text to be shown, whatever it is."""
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from bert_judge.generators.replies import Sampling
+    from bert_judge.generators.base import Sampling
 
 
 def model_folder(model: str, suffix: str = "") -> str:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from bert_judge.errors import InputError, ModelError, OutputError
 from bert_judge.generators import Generator as LanguageModel
-from bert_judge.generators.replies import Reply
-from bert_judge.inputs import BadRow
+from bert_judge.generators.base import Reply
+from bert_judge.inputs import RawRow
 from bert_judge.paths import find_folder, model_folder
 from bert_judge.reading import THINK_TOKEN, split_trace
 from bert_judge.records import Sample
@@ -99,7 +99,7 @@ class CandidateRows:
         return {"path": self.path, "format": "candidates", "columns": {}}
 
     @property
-    def bad_rows(self) -> Sequence[BadRow]:
+    def bad_rows(self) -> Sequence[RawRow]:
         """None: a candidate is never set aside."""
         return ()
 

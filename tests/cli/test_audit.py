@@ -11,16 +11,10 @@ import pytest
 
 from bert_judge.cli.audit import GATE_MISSED
 from conftest import Command
-from json_lines import read_rows, write_rows
+from json_lines import read_rows
 
 CONTAINMENT = ["--judge_type", "RegexJudge", "--pattern", "none", "--metric", "containment"]
 pytestmark = pytest.mark.usefixtures("folder")
-ROWS = [
-    {"question": "Who wrote it?", "reference": "Mary Smith", "candidate": "It was Mary Smith.", "label": 1},
-    {"question": "Who wrote it?", "reference": "Mary Smith", "candidate": "It was Paul.", "label": 0},
-    {"question": "In which year?", "reference": "1984", "candidate": "in 1984", "label": 1},
-    {"question": "In which year?", "reference": "1984", "candidate": "in 1985", "label": 0},
-]
 
 
 @pytest.fixture
@@ -79,26 +73,11 @@ def test_the_gate_ends_with_a_status_of_its_own(audit, subtests: pytest.Subtests
             assert len(record["gate"]["misses"]) == len(missed)
 
 
-def test_a_users_own_rows(audit):
-    write_rows("rows.jsonl", ROWS)
-    status, out, _ = audit(*CONTAINMENT, "--data", "rows.jsonl", "--output_dir", "out")
-    assert status == 0
-    assert "2 questions; plain answers judged correctly: 100.0% [51.0, 100.0] of 4" in out
-    failures = read_rows("out/audit_failures.jsonl")
-    negated = [row["candidate"] for row in failures if row["family"] == "negated"]
-    assert len(negated) == 2
-    assert any("Mary Smith" in text for text in negated)
-    assert "other date" in out
-    assert "other entity" not in out  # nobody else is asked for
-
-
 def test_what_is_refused_before_a_judge_is_asked(complaint: Callable[..., str], subtests: pytest.Subtests):
-    write_rows("rows.jsonl", ROWS[:1])
+    Path("rows.jsonl").touch()
     for arguments, sentence in [
         (["--families", "negatd"], "did you mean negated"),
         (["--max_accept", "2"], "max_accept is 2.0; a rate between 0 and 1"),
-        (["--data", "rows.jsonl", "--map", "label="], "no row has a label"),
-        (["--data", "none.jsonl"], "none.jsonl"),
         (["--output_dir", "rows.jsonl"], "is a file"),
         (["--judge_type", "RegexJudg"], "did you mean RegexJudge"),
     ]:

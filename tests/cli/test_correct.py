@@ -137,14 +137,6 @@ def test_one_labels_until_ctrl_c_and_goes_on_later(
     assert "labels  14 of 400 rows, drawn with different probabilities" in shown
 
 
-def test_a_width_says_how_many_labels_it_takes(begin: Begin, run: str, tmp_path: Path) -> None:
-    session = begin(run, "--labels", str(tmp_path / "new.jsonl"), "--width", "0.15")
-    plan = r"an interval 0.15 wide takes about (\d+) labels, estimated from the judge's scores"
-    found = re.match(plan, session.said[0])
-    assert found
-    assert session.said[1].startswith(f"0 of {found[1]} labels are in")
-
-
 def test_what_can_not_be_labelled_is_said(tmp_path: Path, run: str, complaint: Callable[..., str]) -> None:
     file = ["--labels", str(tmp_path / "labels.jsonl")]
     whole = saved_run(tmp_path / "whole", [row | {"gold": row["truth"]} for row in ROWS])
@@ -152,10 +144,9 @@ def test_what_can_not_be_labelled_is_said(tmp_path: Path, run: str, complaint: C
     for words, sentence in [
         ([whole], "has a label already; bert-judge correct"),
         ([tmp_path], "no result; a folder with"),
-        ([run, "--width", "0.01"], "needs more labels than the 400 rows"),
         ([bare], "made without texts"),
     ]:
         assert sentence in complaint("label", *words, *file)
-    for flags in (["-n", "0"], ["-n", "5", "--width", "0.1"], ["--strategy", "best"]):
+    for flags in (["-n", "0"], ["--strategy", "best"]):
         complaint("label", run, *file, *flags, status=2)
     assert not (tmp_path / "labels.jsonl").exists()

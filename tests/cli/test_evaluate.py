@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -12,7 +11,7 @@ import pytest
 
 from bert_judge.cli import evaluate as command
 from bert_judge.cli import score
-from bert_judge.errors import BertJudgeError, MissingExtraError
+from bert_judge.errors import BertJudgeError
 from bert_judge.judges import RegexJudge
 from bert_judge.judges.naming import JudgeSpec, read_judges
 from conftest import Refused
@@ -27,7 +26,6 @@ class Own(RegexJudge):
 
 
 QUICK = ["--judge", "containment", "--resamples", "100"]
-FIGURE = ["--figure", "svg", "--resamples", "100"]
 
 
 @pytest.fixture
@@ -40,18 +38,17 @@ def found(folder: str = "bert-judge-evaluation") -> dict:
 
 
 def test_judges_side_by_side(run):
-    printed = run(EXAMPLES, "--judge", "starter,containment,token_f1", *FIGURE, "--output_dir", "out")
+    printed = run(EXAMPLES, "--judge", "starter,containment,token_f1", "--resamples", "100", "--output_dir", "out")
     record = found("out")
     assert [judge["name"] for judge in record["judges"]] == ["starter", "containment", "token_f1"]
     assert record["rows"] == sum("label" in row for row in ROWS)
     accuracy = record["judges"][0]["agreement"]["accuracy"]
     assert accuracy["low"] < accuracy["value"] < accuracy["high"]
     assert f"{accuracy['value']:.1%}" in printed and "against starter" in printed and "By length" in printed
-    files = {"answers", "evaluation.json", "evaluation.md", "evaluation.svg"}
+    files = {"answers", "evaluation.json", "evaluation.md"}
     assert {path.name for path in Path("out").iterdir()} == files
     page = Path("out/evaluation.md").read_text(encoding="utf-8")
-    assert "![reliability and risk-coverage](evaluation.svg)" in page and "## Where starter disagrees" in page
-    assert "<svg" in Path("out/evaluation.svg").read_text(encoding="utf-8")
+    assert "## Where starter disagrees" in page
 
 
 def test_what_is_judged_is_not_judged_again(run):
@@ -74,18 +71,14 @@ def test_saved_results_are_read(run):
     assert [judge["name"] for judge in found()["judges"]] == ["containment", "two"]
 
 
-def test_labels_columns_and_a_teacher_from_another_file(run):
+def test_labels_and_columns_from_another_file(run):
     plain = write_rows("plain.jsonl", [{**row, "label": None} for row in ROWS])
     score.main([plain, "--judge", "containment", "--output_dir", "one", "--quiet"])
     labelled = [(i, row) for i, row in enumerate(ROWS) if "label" in row]
-    people = [{"id": row["id"], "label": row["label"], "llm": i % 2, "who": f"w{i % 2}"} for i, row in labelled]
+    people = [{"id": row["id"], "label": row["label"], "who": f"w{i % 2}"} for i, row in labelled]
     labels = write_rows("people.jsonl", people)
-    flags = ("--teacher", "llm", "--by", "who", "--resamples", "100")
-    printed = run("one", "--labels", labels, *flags)
-    record = found()
-    assert {part["level"] for part in record["slices"] if part["kind"] == "who"} == {"w0", "w1"}
-    assert record["teacher"][0]["repeated"]["n"] == sum(row["label"] != i % 2 for i, row in labelled)
-    assert "The teacher's errors" in printed
+    run("one", "--labels", labels, "--by", "who", "--resamples", "100")
+    assert {part["level"] for part in found()["slices"] if part["kind"] == "who"} == {"w0", "w1"}
 
 
 def regex_run(rows: list[dict], name: str) -> str:
@@ -116,22 +109,6 @@ def test_rows_without_a_label_are_left_out_and_told(run):
     assert f"note: 5 of {len(ROWS)} rows have no label" in run(write_rows("a.jsonl", rows), *QUICK)
 
 
-def test_figures_are_the_same_each_time(run, subtests: pytest.Subtests):
-    for suffix in ["svg", "png", "pdf"]:
-        with subtests.test(suffix=suffix):
-            run(EXAMPLES, *QUICK, "--figure", suffix)
-            path = Path(f"bert-judge-evaluation/evaluation.{suffix}")
-            first = path.read_bytes()
-            run(EXAMPLES, *QUICK, "--figure", suffix)
-            assert path.read_bytes() == first and len(first) > 3000
-
-
-def test_a_figure_needs_matplotlib(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(MissingExtraError, match=r"pip install matplotlib"):
-        command.main([str(EXAMPLES), "--figure", "svg"])
-
-
 def test_mistakes_are_told_in_a_sentence(refused: Refused):
     Path("empty").mkdir()
     regex_run([{**row, "label": None} for row in ROWS], "one")
@@ -142,7 +119,6 @@ def test_mistakes_are_told_in_a_sentence(refused: Refused):
         (["none.jsonl"], "none.jsonl"),
         ([str(EXAMPLES), "--judge", "contaiment"], "there is no judge 'contaiment'; did you mean containment"),
         ([str(EXAMPLES), "--by", "taks"], "no row has a column 'taks'"),
-        ([str(EXAMPLES), "--teacher", "gpt"], "neither a saved run nor a column"),
         ([str(EXAMPLES), "--judge", "containment", "--threshold", "7"], "on another scale"),
         ([str(EXAMPLES), "--min_precision", "2"], "min_precision is 2"),
         (["-"], "not standard input"),

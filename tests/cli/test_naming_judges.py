@@ -79,9 +79,10 @@ def test_every_way_to_name_a_judge(score: Command, make_judge) -> None:
 
 
 def test_flags_win_over_what_a_name_stands_for(score: Command) -> None:
-    Path("rules.yaml").write_text("judge_type: RuleJudge\nmax_words: 3\n")
-    assert score(EXAMPLES, "--judge", "rules.yaml", "--max_words", 1000, "--output_dir", "out", "--quiet")[0] == 0
-    assert all(line["label"] == 1 for line in lines("out") if line.get("explanation") != "the candidate is empty")
+    Path("em.yaml").write_text("judge_type: RegexJudge\nmetric: EM\npattern: none\n")
+    assert score(EXAMPLES, "--judge", "em.yaml", "--metric", "containment", "--output_dir", "out", "--quiet")[0] == 0
+    assert score(EXAMPLES, "--judge", "containment", "--output_dir", "same", "--quiet")[0] == 0
+    assert lines("out") == lines("same")
 
 
 def test_a_flag_is_for_the_judges_whose_name_does_not_say_it(score: Command) -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from bert_judge.errors import InputError, MissingExtraError
-from bert_judge.generators import BaseGenerator, GeneratorOptions, HFGenerator, vLLMGenerator
-from bert_judge.generators.replies import Sampling
+from bert_judge.generators import GeneratorOptions, HFGenerator, vLLMGenerator
+from bert_judge.generators.base import Sampling
 from bert_judge.utils import get_dataset_config_names, load_dataset_dict
 
 
@@ -42,22 +42,6 @@ def test_generators_take_the_papers_settings(chat_model: Path) -> None:
         HFGenerator(str(chat_model), max_token=6)
     with pytest.raises(MissingExtraError, match="vllm"):
         vLLMGenerator(model_path=str(chat_model), tensor_parallel_size=2, max_tokens=6)
-
-
-def test_a_generator_of_ones_own(chat_model: Path, plain_model: Path) -> None:
-    class Echo(BaseGenerator):
-        def generate(self, prompts: list[str]) -> list[str]:
-            return self._extract_answers([f"<think>x</think> {p}" for p in self._apply_chat_template(prompts)])
-
-    echo = Echo(str(chat_model), enable_thinking=True, max_tokens=5)
-    [reply] = echo.generate(["Paris"])
-    assert "Paris" in reply
-    assert "<|im_start|>" in reply
-    assert "x</think>" not in reply
-    assert (echo.max_tokens, echo.top_k, echo.tokenizer.truncation_side) == (5, -1, "left")
-    assert echo.tokenizer.pad_token_id is not None
-    assert Echo(str(plain_model)).generate(["Paris"]) == ["Paris"]
-    assert echo._extract_answers(["<think>never ends"]) == ["<think>never ends"]
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from bert_judge.errors import InputError, ModelError
 from bert_judge.generators import Generator, GeneratorOptions, KeptGenerator, OpenAIGenerator, make_generator
-from bert_judge.generators.replies import Reply, Sampling
+from bert_judge.generators.base import Reply, Sampling
 from bert_judge.reading import split_trace
 from bert_judge.records import Signature
 from bert_judge.results.store import MEMORY, Store
@@ -100,7 +100,7 @@ def test_an_unknown_backend_is_answered_with_the_nearest():
         make_generator("xyz", "m")
 
 
-def test_sampling_is_checked(refused: Refused):
+def test_settings_are_checked(refused: Refused):
     for settings, message in [
         ({"temperature": -1}, "temperature is -1; 0"),
         ({"temperature": float("nan")}, "temperature is nan"),
@@ -113,9 +113,6 @@ def test_sampling_is_checked(refused: Refused):
     ]:
         with refused(match=message, settings=settings):
             Sampling(**settings)
-
-
-def test_options_are_checked(refused: Refused):
     for name in ["batch_tokens", "tensor_parallel_size", "concurrency", "timeout", "retries"]:
         with refused(match=f"{name} is -1; a number of at least", name=name):
             GeneratorOptions(**{name: -1})

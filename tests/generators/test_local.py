@@ -14,8 +14,8 @@ import pytest
 
 from bert_judge.errors import InputError, MissingExtraError, ModelError
 from bert_judge.generators import GeneratorOptions, HFGenerator, VLLMGenerator
+from bert_judge.generators.base import Reply, Sampling
 from bert_judge.generators.local import ChatFormat
-from bert_judge.generators.replies import Reply, Sampling
 from bert_judge.records import Signature
 from language_models import TEMPLATE, save_language_model
 
@@ -87,15 +87,12 @@ def test_system_prompt_and_thinking_go_through_the_template(chat_model: Path, su
             assert generator.generate(["Paris"]) == [expected]
 
 
-def test_a_template_without_system_turn_gets_it_before_the_prompt(tmp_path: Path):
+def test_templates_without_system_turn_or_trimming(tmp_path: Path):
     refusing = "{% if messages[0].role == 'system' %}{{ raise_exception('no system') }}{% endif %}" + TEMPLATE
-    folder = save_language_model(tmp_path, refusing)
+    folder = save_language_model(tmp_path / "refusing", refusing)
     expected = plainly(folder, turn("Be brief.\n\nParis"), 12)
     assert make(folder, system_prompt="Be brief.").generate(["Paris"]) == [expected]
-
-
-def test_a_template_that_does_not_trim_gets_the_blanks(tmp_path: Path):
-    folder = save_language_model(tmp_path, TEMPLATE.replace(" | trim", ""))
+    folder = save_language_model(tmp_path / "plain", TEMPLATE.replace(" | trim", ""))
     text = "\n  Paris \n"
     expected = plainly(folder, turn("Paris").replace("Paris", text), 12)
     assert make(folder).generate([text]) == [expected]
@@ -130,17 +127,14 @@ def test_a_long_prompt_loses_its_start_and_says_how_much(chat_model: Path):
     assert 0 < cut.truncated < len(long)
     assert 150 < cut.prompt_tokens <= 156
     assert generator.generate([long[cut.truncated :]]) == [cut.text]
-
-
-def test_a_frame_that_does_not_fit_is_an_error_of_the_row(chat_model: Path):
     (_, reply), *_ = make(chat_model, system_prompt="word " * 300).replies(["Paris"])
     assert "longer than" in reply.error
 
 
-@pytest.mark.parametrize("tokens", [1, 5])
-def test_a_reply_that_was_cut_says_so(chat_model: Path, tokens: int):
-    (_, reply), *_ = make(chat_model, Sampling(max_tokens=tokens)).replies(["Paris"])
-    assert (reply.finish_reason, reply.completion_tokens) == ("length", tokens)
+def test_a_reply_that_was_cut_says_so(chat_model: Path):
+    for tokens in (1, 5):
+        (_, reply), *_ = make(chat_model, Sampling(max_tokens=tokens)).replies(["Paris"])
+        assert (reply.finish_reason, reply.completion_tokens) == ("length", tokens)
 
 
 @pytest.mark.parametrize("end", ["<|im_end|>", "<|end|>"])
@@ -284,28 +278,19 @@ def test_a_damaged_model_is_refused(tmp_path: Path, file: str, text: str | None,
         make(path.parent)
 
 
-def test_an_encoder_is_not_a_language_model(make_judge):
-    with warnings.catch_warnings():
+def test_other_models_and_bad_options_are_refused(tmp_path: Path, make_judge):
+    with warnings.catch_warnings(), pytest.raises(ModelError, match=r"not a language model|can't be loaded"):
         warnings.simplefilter("ignore")
-        with pytest.raises(ModelError, match=r"not a language model|can't be loaded"):
-            make(make_judge("modernbert"))
-
-
-def test_a_model_that_fills_in_masked_words_is_refused(tmp_path: Path):
-    """transformers would load it as a causal model without a causal mask."""
+        make(make_judge("modernbert"))
     folder = save_language_model(tmp_path)
+    for options, message in [({"dtype": "int8"}, "dtype is 'int8'"), ({"device": "cuda:99"}, "'cuda:99' can't")]:
+        with pytest.raises(InputError, match=message):
+            make(folder, **options)
+    # transformers would load it as a causal model without a causal mask
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps(config | {"architectures": ["BertForMaskedLM"]}))
     with pytest.raises(ModelError, match="trained to fill in masked words"):
         make(folder)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"), [({"dtype": "int8"}, "dtype is 'int8'"), ({"device": "cuda:99"}, "device 'cuda:99' can't")]
-)
-def test_bad_options_are_refused(chat_model: Path, options: dict, message: str):
-    with pytest.raises(InputError, match=message):
-        make(chat_model, **options)
 
 
 # The parameters that vLLM documents for SamplingParams, as far as we pass them, with its defaults

@@ -13,9 +13,10 @@ import pytest
 
 from bert_judge.errors import InputError, MissingExtraError, ModelError
 from bert_judge.generators import OpenAIGenerator
-from bert_judge.generators.replies import Reply, Sampling
+from bert_judge.generators.base import Reply, Sampling
 from bert_judge.records import Signature
 from scripted_endpoint import CUT, EMPTY, MALFORMED, NO_COMPLETION, Answer, Endpoint, endpoint
+from streams import CountedStream
 
 
 @pytest.fixture(autouse=True)
@@ -40,6 +41,7 @@ def echo(prompt: str, _: int) -> Answer:
 def test_replies_have_their_text_and_tokens():
     with endpoint(echo) as server:
         (reply,) = ask(server, ["one two"])
+        assert not [thread for thread in threading.enumerate() if thread.name.startswith("bert-judge-request")]
     assert reply == Reply("re: one two", "stop", prompt_tokens=2, completion_tokens=3)
 
 
@@ -51,24 +53,15 @@ def test_generate_keeps_the_order_and_replies_come_as_they_finish():
         assert generator.generate(iter(prompts)) == prompts
 
 
-def test_so_many_requests_are_under_way_at_a_time():
+def test_prompts_are_read_and_sent_only_when_there_is_room():
     with endpoint(Answer(seconds=0.05)) as server:
         ask(server, [str(number) for number in range(12)], concurrency=4)
         assert server.busiest == 4
-
-
-def test_prompts_are_read_only_when_there_is_room():
-    read = []
-
-    def prompts():
-        for number in range(50):
-            read.append(number)
-            yield str(number)
-
+    prompts = CountedStream(str(number) for number in range(50))
     with endpoint(Answer()) as server:
-        stream = OpenAIGenerator("m", base_url=server.base_url, concurrency=2).replies(prompts())
+        stream = OpenAIGenerator("m", base_url=server.base_url, concurrency=2).replies(prompts)
         next(stream)
-        assert len(read) <= 4
+        assert prompts.read <= 4
         stream.close()
         assert len(server.bodies) <= 4
 
@@ -104,17 +97,15 @@ def test_a_request_holds_what_is_set_and_nothing_else(subtests: pytest.Subtests)
             assert server.bodies == [{"model": "m", "messages": turns, **more}]
 
 
-def test_openai_itself_has_a_name_of_its_own_for_the_length(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv("OPENAI_API_KEY", "k")
+def test_openai_itself_and_keys(monkeypatch: pytest.MonkeyPatch):
+    with pytest.raises(InputError, match="no key; set OPENAI_API_KEY, or base_url"):
+        OpenAIGenerator("m")
+    monkeypatch.setenv("OPENAI_API_KEY", "secret-1")
     generator = OpenAIGenerator("m")
     assert generator.signature.settings["url"] == "https://api.openai.com/v1"
     assert "max_completion_tokens" in generator._body
     assert "max_tokens" not in generator._body
-
-
-def test_the_key_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch):
     with endpoint(Answer()) as server:
-        monkeypatch.setenv("OPENAI_API_KEY", "secret-1")
         ask(server, ["x"])
         assert authorization(server) == "Bearer secret-1"
 
@@ -152,13 +143,7 @@ def test_a_wrong_address_is_refused_without_its_password(subtests: pytest.Subtes
         with subtests.test(url=url):
             with pytest.raises(InputError, match="base_url is not an address; an address such as") as raised:
                 OpenAIGenerator("m", base_url=url)
-            assert "pass@" not in str(raised.value)
-            assert "pa/ss" not in str(raised.value)
-
-
-def test_without_key_and_address_it_says_so():
-    with pytest.raises(InputError, match="no key; set OPENAI_API_KEY, or base_url"):
-        OpenAIGenerator("m")
+            assert not re.search("pass@|pa/ss", str(raised.value))
     with pytest.raises(InputError, match="base_url is 'localhost:8000'"):
         OpenAIGenerator("m", base_url="localhost:8000")
 
@@ -188,7 +173,7 @@ FAULTS = {
     "drips headers": (Answer(drips=0.05, headers={"X": "y"}), "no answer within 0.2 seconds"),
     "a list": (Answer(body="[]"), "not a chat completion"),
     "no text": (Answer(None), "a reply without text"),
-    "odd text": (Answer([{"type": "text"}]), "a reply that is not text"),  # type: ignore[arg-type]
+    "odd text": (Answer([{"type": "text"}]), "a reply without text"),  # type: ignore[arg-type]
 }
 
 
@@ -221,7 +206,7 @@ def test_a_refused_connection_is_an_error_of_each_row():
 
 
 @pytest.mark.parametrize("form", ["seconds", "date"])
-def test_retry_after_is_waited_for(form: str):
+def test_retry_after_is_waited_for_but_not_for_an_hour(form: str):
     def script(_: str, before: int) -> Answer:
         value = "0.9" if form == "seconds" else formatdate(time.time() + 2, usegmt=True)
         return Answer() if before else Answer(status=429, headers={"Retry-After": value})
@@ -229,13 +214,10 @@ def test_retry_after_is_waited_for(form: str):
     with endpoint(script) as server:
         ask(server, ["x"])
         assert server.times[1] - server.times[0] >= 0.9
-
-
-def test_who_asks_for_an_hour_is_not_waited_for():
-    with endpoint(Answer(status=429, headers={"Retry-After": "3600"})) as server:
-        (reply,) = ask(server, ["x"])
+        server.script = lambda *_: Answer(status=429, headers={"Retry-After": "3600"})
+        (reply,) = ask(server, ["y"])
         assert "429" in reply.error
-        assert server.asked["x"] == 1
+        assert server.asked["y"] == 1
 
 
 def test_whoever_stops_does_not_wait_for_new_tries():
@@ -250,20 +232,13 @@ def test_whoever_stops_does_not_wait_for_new_tries():
         assert server.asked["bad"] <= 2
 
 
-def test_a_bad_request_is_not_tried_again(subtests: pytest.Subtests):
+def test_some_statuses_are_not_tried_again_and_others_stop_the_run(subtests: pytest.Subtests):
     for status in [400, 422]:
         with subtests.test(status=status), endpoint(Answer(status=status)) as server:
             (reply,) = ask(server, ["x"])
             assert f"answered {status} " in reply.error
             assert server.asked["x"] == 1
-
-
-def test_what_every_request_would_meet_stops_the_run(subtests: pytest.Subtests):
-    for status, hint in [
-        (401, "OPENAI_API_KEY"),
-        (404, "address and the model's name"),
-        (307, "give the address that it has now"),
-    ]:
+    for status, hint in [(401, "OPENAI_API_KEY"), (404, "and the model's name"), (307, "the address that it has now")]:
         with subtests.test(status=status), endpoint(Answer(status=status)) as server:
             with pytest.raises(ModelError, match=rf"answered {status} .*{hint}"):
                 ask(server, [str(number) for number in range(50)], concurrency=2)
@@ -319,23 +294,15 @@ def test_the_signature_names_what_changes_a_reply():
     assert signature(Sampling(top_p=0.5, seed=3)) == signature()
 
 
-def test_connections_are_closed_with_the_last_reply():
-    with endpoint(Answer()) as server:
-        OpenAIGenerator("m", base_url=server.base_url).generate(["x"])
-        assert not [thread for thread in threading.enumerate() if thread.name.startswith("bert-judge-request")]
-
-
 def test_a_content_in_parts_is_joined(subtests: pytest.Subtests) -> None:
     thought = {"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]}
     for content, text in [
         ([{"type": "text", "text": "It is "}, {"type": "text", "text": "Lima."}], "It is Lima."),
         ([{"type": "output_text", "text": "Lima"}], "Lima"),
-        (["Li", "ma"], "Lima"),
         ({"type": "text", "text": "Lima"}, "Lima"),
-        ([thought, {"type": "text", "text": "Lima"}], "<think>Hm.</think>Lima"),
-        ([{"type": "reasoning", "text": "Hm."}, {"type": "text", "text": "Lima"}], "<think>Hm.</think>Lima"),
+        ([thought, {"type": "text", "text": "Lima"}], "Lima"),
+        ([{"type": "reasoning", "text": "Hm."}, {"type": "text", "text": "Lima"}], "Lima"),
         ([{"type": "image_url", "image_url": {}}, {"type": "text", "text": "Lima"}], "Lima"),
-        ([], ""),
     ]:
         with subtests.test(content=content), endpoint(Answer(content)) as server:  # type: ignore[arg-type]
             (reply,) = ask(server, ["x"], retries=0)

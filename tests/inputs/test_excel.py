@@ -126,9 +126,9 @@ def test_other_encodings_are_told_with_what_helps(tmp_path: Path) -> None:
     help_with = r"save it as UTF-8, in Excel as \"CSV UTF-8\", or convert it with iconv -f WINDOWS-1252 -t UTF-8"
     path = tmp_path / "x.csv"
     path.write_bytes("answer;output\nPerú;Lima\n".encode("cp1252"))
-    with pytest.raises(InputError, match=rf"line 2 is not .*0xfa \(ú in Windows-1252\) at its position 4; {help_with}"):
+    with pytest.raises(InputError, match=rf"line 2 is not .*0xfa at its position 4; {help_with}"):
         open_source(path)
     path = tmp_path / "x.json"
     path.write_bytes('[{"answer": "a",\n "output": "5 €"}]'.encode("cp1252"))
-    with pytest.raises(InputError, match=rf"its line 2 holds the byte 0x80 \(€ in Windows-1252\); {help_with}\.$"):
+    with pytest.raises(InputError, match=rf"x\.json line 2 is not UTF-8 text \(the byte 0x80\); {help_with}\.$"):
         open_source(path)

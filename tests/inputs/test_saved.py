@@ -22,6 +22,8 @@ from bert_judge.records import Sample
 
 LOGS = Path(__file__).parents[1] / "logs"
 QA = LOGS / "lm_eval" / "tiny-qwen3" / "samples_local_qa_2026-11-21T00-36-31.686367.jsonl"
+INSTRUCTIONS = "of instructions that a program checks, without a right answer"
+CODE = "of code that tests check, without a right answer"
 
 
 def aside(source: Source) -> dict[str, int]:
@@ -142,13 +144,6 @@ def test_lm_eval_repeats_chats_golds_and_what_is_there_twice(tmp_path: Path, sub
     ]
 
 
-def test_columns_inside_a_log_can_be_named(tmp_path: Path) -> None:
-    path = lines(tmp_path / "x", sampled(doc={"question": "Q?", "short": "s"}, filtered_resps=["cut"]))
-    (sample,) = open_source(path, columns={"reference": "doc.short", "candidate": "filtered_resps.0"})
-    assert (sample.references, sample.candidate) == (("s",), "cut")
-    assert next(iter(open_source(path, columns={"reference": "target"}))).references == ("r",)
-
-
 def test_samples_of_inspect_in_all_their_forms(tmp_path: Path, subtests: pytest.Subtests) -> None:
     key = "0" * 32
     parts = [{"type": "reasoning", "reasoning": "hm"}, {"type": "text", "text": "said"}]
@@ -175,8 +170,14 @@ def test_samples_of_inspect_in_all_their_forms(tmp_path: Path, subtests: pytest.
         "several:a": 1.0,
         "several:b": 0.0,
     }
-    source = open_source(archive(tmp_path / "log", [inspected(), inspected(id=2, target="")], {}))
-    assert (len(source), aside(source)) == (1, {"without a reference": 1})
+    samples = [
+        inspected(),
+        inspected(id=2, target=""),
+        inspected(id=3, metadata={"instruction_id_list": ["punctuation:no_comma"]}),
+        inspected(id=4, target="assert f()", metadata={"test_list": ["assert f()"]}),
+    ]
+    source = open_source(archive(tmp_path / "log", samples, {}))
+    assert (len(source), aside(source)) == (1, {"without a reference": 1, INSTRUCTIONS: 1, CODE: 1})
 
 
 def test_members_of_an_archive_are_limited_and_checked(tmp_path: Path) -> None:
@@ -343,6 +344,9 @@ def test_a_file_is_known_by_its_content_and_can_be_read_as_a_plain_one(tmp_path:
     assert len(open_source(copy)) == 8
     copy = shutil.copy(QA, tmp_path / "b.csv")
     assert (len(open_source(copy)), next(iter(open_source(copy))).meta["harness:exact_match:strict"]) == (4, 0.0)
+    path = lines(tmp_path / "x", sampled(doc={"question": "Q?", "short": "s"}, filtered_resps=["cut"]))
+    (sample,) = open_source(path, columns={"reference": "doc.short", "candidate": "filtered_resps.0"})
+    assert (sample.references, sample.candidate) == (("s",), "cut")
     plain = open_source(copy, input_format="jsonl", columns={"reference": "target", "candidate": "resps.0.0"})
     assert (plain.format, len(plain), plain.saved_runs) == ("jsonl", 8, ())
     (tmp_path / "plain.jsonl").write_text('{"question": "q", "answer": "a", "output": "o"}\n')
@@ -365,7 +369,6 @@ def test_a_folder_is_searched_for_runs_and_says_what_it_did_not_read(tmp_path: P
     assert source.unread == (str(tmp_path / "notes.csv"),)
     assert {sample.meta["file"] for sample in source} == {QA.name, "graded.eval", "mc.json"}
     assert [sample.id for sample in open_source(tmp_path, limit=5)] == ["0", "1", "2", "3", "0_epoch_1"]
-    assert list(open_source(tmp_path, held_bytes=0)) == list(source)
     assert source.description["found"][0]["aside"] == {"of log-likelihoods, without a generated answer": 4}
 
 
@@ -391,7 +394,7 @@ def test_what_can_not_be_read_is_said_in_a_sentence(tmp_path: Path, refused: Cal
     for text, problem in [
         (good + "\n{", "line 2 is not valid JSON"),
         (good + '\n{"a": 1}', "line 2 is not a sample of lm-eval: it has no doc, doc_id, filtered_resps, resps"),
-        ('["a", "b"]', "is a list of texts without questions and references"),
+        ('["a", "b"]', "row 1 holds no JSON object (a list of texts, as `generate` writes candidates, is judged by"),
         (whole[: len(whole) // 2], "is not valid JSON (Unterminated string"),
         (json.dumps(sampled(target="")), "holds nothing to judge, only 1 row without a reference; give a run with"),
     ]:
@@ -424,17 +427,15 @@ def test_a_damaged_archive_is_named_and_the_other_logs_are_read(tmp_path: Path, 
 
 
 def test_targets_of_lm_eval_that_are_no_answers_are_set_aside(tmp_path: Path, subtests: pytest.Subtests) -> None:
-    instructions = "of instructions that a program checks, without a right answer"
-    code = "of code that tests check, without a right answer"
     follow = {"key": 1000, "prompt": "Write in capitals.", "instruction_id_list": ["change_case:english_capital"]}
     humaneval = {"task_id": "HumanEval/0", "prompt": "def f():", "test": "def check(f): ...", "entry_point": "f"}
     strict = {"metrics": ["prompt_level_strict_acc", "inst_level_strict_acc"], "prompt_level_strict_acc": True}
     for values, reason in [
-        ({"doc": follow, "target": "0", **strict}, instructions),
-        ({"doc": {"prompt": "Write in capitals."}, "target": 0, **strict}, instructions),
-        ({"doc": humaneval, "target": "def check(f): ...\ncheck(f)", "metrics": ["pass@1"], "pass@1": 1.0}, code),
-        ({"doc": {"text": "Add.", "test_list": ["assert f()"]}, "target": "assert f()", "metrics": ["acc"]}, code),
-        ({"doc": {"question": "Add."}, "target": "x", "metrics": ["pass_at_1"], "pass_at_1": 0.0}, code),
+        ({"doc": follow, "target": "0", **strict}, INSTRUCTIONS),
+        ({"doc": {"prompt": "Write in capitals."}, "target": 0, **strict}, INSTRUCTIONS),
+        ({"doc": humaneval, "target": "def check(f): ...\ncheck(f)", "metrics": ["pass@1"], "pass@1": 1.0}, CODE),
+        ({"doc": {"text": "Add.", "test_list": ["assert f()"]}, "target": "assert f()", "metrics": ["acc"]}, CODE),
+        ({"doc": {"question": "Add."}, "target": "x", "metrics": ["pass_at_1"], "pass_at_1": 0.0}, CODE),
     ]:
         with subtests.test(values=values):
             path = lines(tmp_path / "samples_t_2026-11-21T00-36-31.686367.jsonl", sampled(**values))
@@ -444,21 +445,6 @@ def test_targets_of_lm_eval_that_are_no_answers_are_set_aside(tmp_path: Path, su
             source = open_source(path)
             assert [sample.references for sample in source] == [("0",)]
             assert aside(source) == {reason: 1}
-
-
-def test_code_and_instructions_of_inspect_are_set_aside(tmp_path: Path) -> None:
-    path = archive(
-        tmp_path / "x.eval",
-        [
-            inspected(),
-            inspected(id=2, metadata={"instruction_id_list": ["punctuation:no_comma"]}),
-            inspected(id=3, target="assert f()", metadata={"test_list": ["assert f()"]}),
-        ],
-        {},
-    )
-    source = open_source(path)
-    assert [sample.id for sample in source] == ["1"]
-    assert sorted(aside(source).values()) == [1, 1]
 
 
 def test_a_generation_beside_a_log_likelihood_is_judged(tmp_path: Path) -> None:

@@ -74,7 +74,7 @@ def test_errors_of_several_files_name_the_file_and_its_line(tmp_path: Path) -> N
     (bad,) = open_source(place, skip_bad_rows=True).bad_rows
     assert (bad.file, bad.line, bad.text) == ("d.jsonl", 2, "broken")
     (place / "a.csv").write_text("a,b\n1,2\n")
-    with pytest.raises(InputError, match=r"^\S*answers/a\.csv has no column for the reference and none"):
+    with pytest.raises(InputError, match=r"^\S*answers/a\.csv line 2 has no candidate: the column 'output' is missing"):
         open_source(place)
 
 
@@ -143,12 +143,12 @@ def test_several_references_can_be_named_and_are_then_the_only_ones(tmp_path: Pa
         open_source(path, columns={"candidate": ["output", "gold"]})
 
 
-def test_further_columns_are_kept_for_all_rows_or_none(tmp_path: Path) -> None:
+def test_short_values_of_further_columns_are_kept(tmp_path: Path) -> None:
     path = tmp_path / "x.jsonl"
     row = {"answer": "a", "output": "x", "n": 0.50, "ok": True, "topic": "art", "": "no name", "blank": " ", "no": None}
     path.write_text(lines({**row, "list": "one", "long": "short"}, {**row, "list": ["one"], "long": "y" * 201}))
     kept = {"n": 0.5, "ok": True, "topic": "art"}
-    assert [sample.meta for sample in open_source(path)] == [kept, kept]
+    assert [sample.meta for sample in open_source(path)] == [{**kept, "list": "one", "long": "short"}, kept]
     path.write_text(lines({**row, "long": "y" * 200}))
     assert [sample.meta for sample in open_source(path)] == [{**kept, "long": "y" * 200}]
 

@@ -21,7 +21,8 @@ from bert_judge import BERTJudge, Sample, Verdict
 from bert_judge.errors import InputError, ModelError
 from bert_judge.integrations.rewards import compute_score, compute_scores, correctness, reward_func
 from bert_judge.judges import Judge, RegexJudge
-from bert_judge.judges.shared import SharedJudge, shared_judge
+from bert_judge.judges.naming import shared_judge
+from bert_judge.judges.wrappers import SharedJudge
 from bert_judge.records import JudgeInfo
 from conftest import Refused
 from served import served

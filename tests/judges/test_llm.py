@@ -18,10 +18,9 @@ from pathlib import Path
 
 import pytest
 
-from bert_judge.errors import InputError, MissingExtraError, ModelError, OutputError
+from bert_judge.errors import InputError, ModelError, OutputError
 from bert_judge.judges.base import Costs
-from bert_judge.judges.llm import LLMJudge
-from bert_judge.judges.llm_prompt import find_verdict
+from bert_judge.judges.llm import LLMJudge, find_verdict
 from bert_judge.records import Sample, Verdict
 from bert_judge.results.store import STORE_FILE, Store
 from conftest import Refused
@@ -279,29 +278,6 @@ def test_verdicts_come_in_order_and_a_stream_is_not_held():
         assert len(server.bodies) <= 64 + 128
 
 
-def test_duplicates_are_asked_once_and_have_the_same_verdict():
-    samples = numbered(5) * 4
-    with endpoint(right_if_even) as server:
-        judge = make(server)
-        verdicts = list(judge.assess(samples))
-        assert verdicts[:5] * 4 == verdicts
-        assert len(server.bodies) == 5
-        list(judge.assess(samples))
-        assert len(server.bodies) == 5
-
-
-def test_kept_replies_are_never_asked_for_again(tmp_path: Path):
-    path = str(tmp_path / "store.sqlite")
-    with endpoint(right_if_even) as server:
-        first = list(make(server, store=path).assess(numbered(6)))
-        second = list(make(server, store=path, retries=0, concurrency=2).assess(numbered(8)))
-        assert second[:6] == first
-        assert len(server.bodies) == 8
-        list(make(server, store=path, max_tokens=7).assess(numbered(1)))
-        list(make(server, store=path, instruction_type="strict").assess(numbered(1)))
-        assert len(server.bodies) == 10
-
-
 def test_what_is_no_reply_is_asked_for_again(tmp_path: Path, subtests: pytest.Subtests):
     path = tmp_path / "store.sqlite"
     with endpoint(Answer()) as server:
@@ -366,11 +342,6 @@ def test_a_fault_ends_in_retries_and_then_undecided(tmp_path: Path):
 
 def columns(samples: list[Sample]) -> tuple[list, list, list]:
     return [s.question for s in samples], [s.candidate for s in samples], [s.references for s in samples]
-
-
-def test_a_wrong_key_stops_the_run():
-    with pytest.raises(ModelError, match="OPENAI_API_KEY"):
-        one(Answer(status=401))
 
 
 _RUN = """
@@ -441,12 +412,6 @@ def test_bad_arguments_are_told_in_a_sentence(refused: Refused):
             LLMJudge(
                 "org/m", **({"backend": "openai", "base_url": "http://127.0.0.1:1/v1", "store": "off"} | arguments)
             )
-
-
-def test_vllm_is_the_default_and_an_extra(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setitem(sys.modules, "vllm", None)
-    with pytest.raises(MissingExtraError, match=r"pip install vllm"):
-        LLMJudge("m", store="off")
 
 
 @pytest.fixture(scope="module")

@@ -8,8 +8,9 @@ from collections.abc import Iterable, Iterator
 import pytest
 
 from bert_judge import BERTJudge, Sample, Verdict
-from bert_judge.judges import Judge, RegexJudge, RuleJudge
+from bert_judge.judges import Judge, RegexJudge
 from bert_judge.records import Explanation, JudgeInfo, Occlusion
+from served import Rule
 
 SHELLEY = Sample(
     "It was written by the poet Percy Bysshe Shelley.",
@@ -123,7 +124,7 @@ def test_a_judge_that_is_undecided() -> None:
 
 
 def test_a_word_against_the_candidate() -> None:
-    polite = RuleJudge(must_not_contain="stupid")
+    polite = Rule(lambda candidate: "stupid" not in candidate)
     found = polite.explain(Sample("That is a stupid question.", ("x",)))
     assert [(each.text, each.effect) for each in found.carrying()] == [("stupid", -1.0)]
 

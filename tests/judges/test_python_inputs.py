@@ -136,12 +136,8 @@ def test_a_table_that_does_not_fit_is_told_in_a_sentence():
     doubled = pd.DataFrame([["a", "b"]], columns=["candidate", "candidate"])
     said: list[tuple[object, dict, str]] = [
         ([{"candidate": "a"}], {}, "the table is a list; a pandas DataFrame or a Dataset of datasets"),
-        (
-            table_of(),
-            {},
-            "no column for the candidate: found prompt, model_a, answer; name one of these, as in columns",
-        ),
-        (table_of(), {"columns": {"candidate": "b"}}, "no column 'b', which was named for the candidate: found prompt"),
+        (table_of(), {}, "the table has no column for the candidate: found prompt, model_a, answer; name it with"),
+        (table_of(), {"columns": {"candidate": "b"}}, "no column 'b', which was named for the candidate"),
         (table_of(judge_label=[1, 0], label=[1, 0]), {}, "has a column 'judge_label' already; choose another prefix"),
         (table_of(label=[1, 0]), {"prefix": ""}, "has a column 'label' already; choose another prefix for the new"),
         (table_of(candidate=[["a"], "b"]), {}, "in the column 'candidate'"),

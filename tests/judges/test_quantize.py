@@ -57,7 +57,6 @@ def test_it_is_compared_with_its_judge(tmp_path: Path) -> None:
     folder = tmp_path / "int8"
     made = quantize("starter", open_source(EXAMPLES), folder, calibration_rows=45)
     assert (made.calibration_rows, made.rows) == (45, 43)
-    assert made.agreement == pytest.approx(made.exact_agreement, abs=0.05)
     assert made.size == sum(path.stat().st_size for path in folder.glob("int8.*"))
     assert made.size < 0.6 * (STARTER_FOLDER / "model.safetensors").stat().st_size
 
@@ -68,7 +67,6 @@ def test_every_architecture(make_judge: MakeJudge, tmp_path: Path, architecture:
     found = quantize(path, NOBODY_KNOWS, tmp_path / "int8", max_flips=1)
     assert found.rows + found.calibration_rows == len(NOBODY_KNOWS)
     assert found.max_drift < 0.15  # of weights that learnt nothing, on a processor that may saturate
-    assert found.agreement is None
     exact = BERTJudge(path, dtype="float32").predict(["Where?"], ["In Rome"], ["Rome"])[0]
     assert BERTJudge(str(found.folder)).predict(["Where?"], ["In Rome"], ["Rome"])[0] == pytest.approx(exact, abs=0.15)
 

@@ -17,7 +17,7 @@ import pytest
 from bert_judge import BERTJudge, Sample
 from bert_judge.encoder.models import STARTER_FOLDER, load_tokenizer
 from bert_judge.encoder.processes import computed_ahead
-from bert_judge.judges.reader import Reader, Workers
+from bert_judge.judges.bert import Reader, reading_processes
 from bert_judge.reading import JudgeConfig, PromptEncoder
 from conftest import MakeJudge, Refused, wait_until_ended
 from json_lines import write_rows
@@ -81,8 +81,8 @@ def test_auto_takes_what_suits_device_and_cores(subtests: pytest.Subtests) -> No
         ("cuda", 64, 8),
     ]:
         with subtests.test(device=device, cores=cores):
-            assert Workers.of("auto", device, cores).processes == processes
-            assert Workers.of(3, device, cores) == Workers.of("3", device, cores) == Workers(3)
+            assert reading_processes("auto", device, cores)[0] == processes
+            assert reading_processes(3, device, cores) == reading_processes("3", device, cores) == (3, 0)
 
 
 def children(pid: int) -> list[int]:

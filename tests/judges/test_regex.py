@@ -155,8 +155,9 @@ def test_what_math_verify_can_not_read_is_undecided() -> None:
     assert RegexJudge(metric="Math-Verify").predict(["Final answer: 42"], ["yes"]) == [None]
 
 
-def test_mathematics_without_end_is_ended_also_off_the_main_thread() -> None:
-    judge = RegexJudge("none", "Math-Verify", math_timeout=1)
+def test_mathematics_without_end_is_ended_also_off_the_main_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bert_judge.judges.regex.MATH_TIMEOUT", 1.0)
+    judge = RegexJudge("none", "Math-Verify")
     rows = [Sample(HANGS, ("5",)), Sample("$5$", ("5",))]
     start = time.monotonic()
     with ThreadPoolExecutor(1) as pool:
@@ -185,13 +186,12 @@ def test_predict_takes_the_papers_form_and_every_judges(subtests: pytest.Subtest
 
 
 def test_predict_tells_bad_arguments(refused: Refused) -> None:
-    for given, named, said in [
-        ((CANDIDATES,), {}, r"given 1 by position; \(candidates, references\)"),
-        ((CANDIDATES,), {"candidates": CANDIDATES}, "given 1 by position, candidates="),
-        ((1, 2, 3, 4), {}, "given 4 by position"),
-        ((CANDIDATES, REFERENCES), {"batch_size": 3}, "batch_size="),
+    for given, named in [
+        ((CANDIDATES,), {}),
+        ((1, 2, 3, 4), {}),
+        ((CANDIDATES, REFERENCES), {"batch_size": 3}),
     ]:
-        with refused(match=said, given=given, named=named):
+        with refused("predict takes (candidates, references) or (questions,", given=given, named=named):
             RegexJudge().predict(*given, **named)
 
 
@@ -205,16 +205,14 @@ def test_bad_arguments_are_told_in_a_sentence(refused: Refused) -> None:
         ({"which": "second"}, "which is 'second'; 'last' or 'first'"),
         ({"threshold": 0}, "threshold is 0"),
         ({"threshold": float("nan")}, "threshold is nan"),
-        ({"timeout": -1}, "timeout is -1"),
-        ({"math_timeout": 0}, "math_timeout is 0"),
-        ({"math_timeout": float("inf")}, "math_timeout is inf"),
     ]:
         with refused(said, arguments=arguments):
             RegexJudge(**arguments)
 
 
-def test_a_pattern_that_would_take_years_leaves_the_verdict_undecided() -> None:
-    judge = RegexJudge(r"((?:a|a)*)$", timeout=0.1)
+def test_a_pattern_that_would_take_years_leaves_the_verdict_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bert_judge.judges.regex.PATTERN_TIMEOUT", 0.1)
+    judge = RegexJudge(r"((?:a|a)*)$")
     late, fine = judge.assess([Sample("a" * 500 + "b", ("a",)), Sample("aa", ("aa",))])
     assert (late.score, late.label, late.explanation) == (None, None, "the pattern took more than 0.1 s")
     assert fine.label is not None
@@ -247,11 +245,7 @@ def test_a_missing_package_is_named_at_once(
         ({}, {"case_sensitive": True}, True),
         ({}, {"think_token": ""}, True),
         ({}, {"threshold": 0.7}, False),
-        ({}, {"timeout": 2.0}, True),
-        ({"pattern": "boxed"}, {"timeout": 2.0}, False),
-        ({}, {"math_timeout": 1.0}, False),
         ({"metric": "ROUGE"}, {"threshold": 0.7}, True),
-        ({"metric": "Math-Verify"}, {"math_timeout": 1.0}, True),
         ({"pattern": "none"}, {"which": "first"}, False),
         ({"pattern": "boxed"}, {"which": "first"}, True),
         ({"pattern": "boxed"}, {"case_sensitive": True}, False),
@@ -281,14 +275,6 @@ def test_the_variant_is_the_papers_folder() -> None:
     assert RegexJudge("boxed", "Math-Verify").info.name == "Math-Verify-boxed"
     assert RegexJudge("/(.+)").info.name != RegexJudge("//(.+)").info.name
     assert RegexJudge("/(.+)").info.name.replace("-", "").isalnum()
-
-
-def test_verdicts_come_as_a_stream() -> None:
-    def rows():
-        yield Sample("Final answer: a", ("a",))
-        raise AssertionError("the second row was asked for too early")
-
-    assert next(RegexJudge().assess(rows())).label == 1
 
 
 def test_nothing_heavy_is_imported() -> None:

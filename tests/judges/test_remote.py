@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import Callable, Coroutine, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
 
 import pytest
 
@@ -20,10 +17,8 @@ from bert_judge.records import Signature
 from conftest import Command, Refused
 from json_lines import EXAMPLES, read_rows
 from scripted_endpoint import Answer, Endpoint, endpoint
-from served import Slow, ask, figure, served
-from waiting import wait_until
+from served import Slow, served
 
-T = TypeVar("T")
 ROW = Sample("Paris", ("Paris",), "Capital of France?")
 
 
@@ -48,60 +43,6 @@ def test_verdicts_are_those_of_the_served_judge(url: str, starter: BERTJudge, sa
     assert found[0].details.keys() == own[0].details.keys()
     assert remote.info.signature == starter.info.signature
     assert (remote.info.scale, remote.info.threshold) == ("probability", 0.5)
-
-
-def run(work: Coroutine[Any, Any, T]) -> T:
-    """The result of a coroutine, in a thread of its own: the one of the tests may have a loop, of a browser."""
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(asyncio.run, work).result()
-
-
-def test_an_event_loop_gets_the_same_verdicts(url: str, samples: list[Sample]) -> None:
-    remote = RemoteJudge(url, "containment", request_rows=5, connections=2)
-    own = list(remote.assess(samples))
-    assert run(remote.aassess(samples)) == own
-    assert run(remote.aassess([])) == []
-    asked = [s.question or "" for s in samples], [s.candidate for s in samples], [s.references for s in samples]
-    assert run(remote.apredict(*asked)) == [each.score for each in own]
-
-
-def test_an_event_loop_goes_on_while_rows_are_judged() -> None:
-    """Two hundred calls at once, each of which gets the verdicts on its own rows, and a clock beside them.
-
-    The judge waits for the clock: were the loop blocked by a call, neither would go on.
-    """
-    slow = Slow(held=True)
-
-    async def clock() -> None:
-        for _ in range(10):
-            await asyncio.sleep(0.01)
-        slow.let_through()
-
-    async def work(remote: RemoteJudge) -> list[list[float | None]]:
-        calls = (remote.apredict(None, ["x" * n, "x" * (n + 1)], ["r", "r"]) for n in range(200))
-        _, *found = await asyncio.gather(clock(), *calls)
-        return found
-
-    with served({"slow": slow}) as url:
-        assert run(work(RemoteJudge(url))) == [[n, n + 1] for n in range(200)]
-
-
-def test_a_call_that_is_cancelled_takes_its_rows_back() -> None:
-    slow = Slow(held=True)
-
-    async def work(remote: RemoteJudge) -> None:
-        call = asyncio.create_task(remote.apredict(None, ["x"] * 1000, ["r"] * 1000))
-        await asyncio.to_thread(wait_until, lambda: slow.batches, "the first rows are judged")
-        call.cancel()
-        await call
-
-    with served({"slow": slow}) as url:
-        with pytest.raises(asyncio.CancelledError):
-            run(work(RemoteJudge(url, connections=16)))
-        wait_until(lambda: not figure(url, 'bert_judge_queue_rows{judge="slow"}'), "the other rows are dropped")
-        slow.let_through()
-        assert ask(url, "/v1/judge", {"candidate": "x", "reference": "r"})[0] == 200
-        assert sum(slow.batches) < 500
 
 
 def test_one_of_several_is_named(url: str, refused: Refused) -> None:
@@ -135,7 +76,8 @@ def test_a_busy_server_is_asked_again(url: str) -> None:
 
 MODEL = {"id": "m", "name": "m", "scale": "probability", "threshold": 0.5, "reads_references": True}
 MODEL |= {"paid": False, "signature": {"name": "M", "settings": {}}}
-LISTED = Answer(body=json.dumps({"data": [MODEL], "limits": {"max_rows": 2, "max_text": 100}}))
+LIMITS = {"max_rows": 2, "max_text": 100, "max_row": 1_000, "max_characters": 2_000}
+LISTED = Answer(body=json.dumps({"data": [MODEL], "limits": LIMITS}))
 VERDICT = Answer(body=json.dumps({"judge": "m", "verdicts": [{"score": 0.5, "label": 1}]}))
 
 
@@ -151,9 +93,6 @@ def test_failures_are_tried_again(subtests: pytest.Subtests) -> None:
         with subtests.test(first=first), answering(first, VERDICT) as faults:
             assert RemoteJudge(faults.base_url).predict(None, ["x"], ["y"]) == [0.5]
             assert len(faults.bodies) == 3
-        with subtests.test(first=first, loop=True), answering(first, VERDICT) as faults:
-            assert run(RemoteJudge(faults.base_url).apredict(None, ["x"], ["y"])) == [0.5]
-            assert len(faults.bodies) == 3
 
 
 def test_rows_that_fail_for_good_are_undecided_and_failed() -> None:
@@ -161,7 +100,6 @@ def test_rows_that_fail_for_good_are_undecided_and_failed() -> None:
         remote = RemoteJudge(faults.base_url, retries=1)
         (verdict,) = remote.assess([ROW])
         assert (verdict.score, verdict.failed, len(faults.bodies)) == (None, True, 3)
-        assert run(remote.aassess([ROW])) == [verdict]
         assert f"{faults.base_url} answered 500 (scripted trouble)" in (verdict.explanation or "")
 
 
@@ -170,16 +108,12 @@ def test_what_no_try_mends_is_an_error(refused: Refused) -> None:
         (Answer(status=401), "is the key right (api_key, or BERT_JUDGE_API_KEY)?", ModelError),
         (Answer(status=404), "is it the address of a bert-judge serve?", ModelError),
         (Answer(status=422), "answered 422 (scripted trouble)", InputError),
-        (Answer(body="<html>"), "what it sent is not JSON", ModelError),
+        (Answer(body="[]"), "sent what is not verdicts", ModelError),
         (Answer(body="{}"), "sent what is not verdicts", ModelError),
         (Answer(body='{"verdicts": []}'), "gave 0 verdicts for", ModelError),
     ]:
         with answering(answer) as faults, refused(said, error=error, answer=answer):
             list(RemoteJudge(faults.base_url, retries=0).assess([ROW]))
-        with answering(answer) as faults, refused(said, error=error, answer=answer, loop=True):
-            run(RemoteJudge(faults.base_url, retries=0).aassess([ROW, ROW, ROW]))
-    with answering(VERDICT) as faults, refused("a text of 101 characters"):
-        list(RemoteJudge(faults.base_url).assess([Sample("x" * 101, ("y",))]))
     with endpoint(Answer()) as other, refused("it lists other models than judges", error=ModelError):
         RemoteJudge(other.base_url)
 

@@ -139,13 +139,3 @@ def test_the_table_run_json_show_and_report_have_them(folder: Path, command: Com
     assert main(["report", "out", "-o", "page.html", "--quiet"]) == 0
     assert "3: 2 in German, 1 in Han script" in Path("page.md").read_text()
     assert "3: 2 in German, 1 in Han script" in Path("page.html").read_text()
-
-
-def test_results_of_older_versions_say_nothing_of_it(folder: Path, command: Command) -> None:
-    write_rows("rows.jsonl", [{"reference": "Hamburg", "candidate": GERMAN}])
-    assert "in German" in command("score", "rows.jsonl", "--output_dir", "out")[1]
-    record = json.loads(Path("out/run.json").read_text())
-    del record["summary"]["out_of_scope"]
-    Path("out/run.json").write_text(json.dumps(record))
-    status, again, _ = command("score", "rows.jsonl", "--output_dir", "out")
-    assert (status, "in German" in again) == (0, False)

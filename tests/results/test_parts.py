@@ -81,9 +81,8 @@ def source(tmp_path: Path) -> Source:
 
 
 @pytest.mark.parametrize("name", ["rows.jsonl", "rows.json", "rows.csv", "rows.parquet", "rows.jsonl.gz"])
-@pytest.mark.parametrize("held_bytes", [0, 1 << 20])
-def test_the_parts_of_a_source_are_its_samples(tmp_path: Path, name: str, held_bytes: int) -> None:
-    source = open_source(write_rows(tmp_path / name), part_rows=5, held_bytes=held_bytes)
+def test_the_parts_of_a_source_are_its_samples(tmp_path: Path, name: str) -> None:
+    source = open_source(write_rows(tmp_path / name), part_rows=5)
     parts = [list(source.part(number)) for number in range(5)]
     assert [len(part) for part in parts] == [5, 5, 5, 5, 3]
     assert [sample for part in parts for sample in part] == list(source)
@@ -97,12 +96,12 @@ def test_parts_begin_after_bad_rows_and_in_later_files(tmp_path: Path) -> None:
     write_rows(tmp_path / "in/a.jsonl", rows)
     (tmp_path / "in/b.jsonl").write_bytes(b"\xff not UTF-8\n \n[1]\n" + json.dumps(ROWS[0]).encode() + b"\n\n")
     write_rows(tmp_path / "in/c.parquet")
-    source = open_source(tmp_path / "in", part_rows=4, skip_bad_rows=True, held_bytes=0)
+    source = open_source(tmp_path / "in", part_rows=4, skip_bad_rows=True)
     assert len(source.bad_rows) == 3
     parts = [list(source.part(number)) for number in range(9)]
     assert [sample for part in parts for sample in part] == list(source)
     assert len(list(source)) == 12 + 1 + 23
-    limited = open_source(tmp_path / "in", part_rows=4, skip_bad_rows=True, held_bytes=0, limit=17)
+    limited = open_source(tmp_path / "in", part_rows=4, skip_bad_rows=True, limit=17)
     assert [len(list(limited.part(number))) for number in range(4)] == [4, 4, 4, 2]
 
 

@@ -15,7 +15,7 @@ import pytest
 from test_parts import Steady
 
 from bert_judge.errors import InputError, OutputError
-from bert_judge.judges.stored import StoredJudge
+from bert_judge.judges.wrappers import StoredJudge
 from bert_judge.records import Sample, Verdict
 from bert_judge.results.store import MEMORY, Store, key_of
 from conftest import Command, Refused

@@ -17,10 +17,10 @@ import pytest
 
 from bert_judge import Sample
 from bert_judge.errors import InputError
-from bert_judge.judges import Judge, RegexJudge, RemoteJudge, RuleJudge
+from bert_judge.judges import Judge, RegexJudge, RemoteJudge
 from bert_judge.metrics import rouge_l
 from bert_judge.records import JudgeInfo
-from served import Slow, ask, figure, served, started
+from served import SHORT, Slow, ask, figure, served, started
 from waiting import PATIENCE, wait_until
 
 ROW = {"candidate": "It is Paris.", "reference": "Paris"}
@@ -30,7 +30,7 @@ SLOW_TEXT = "a" * 40 + "b"
 
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
-    with served({"rules": RuleJudge(max_words=3)}) as address:
+    with served({"rules": SHORT}) as address:
         yield address
 
 
@@ -86,7 +86,7 @@ def test_refusals_are_counted_by_reason(url: str) -> None:
 
 
 def test_a_remote_judge_keeps_to_the_limits() -> None:
-    with served({"rules": RuleJudge(max_words=3)}, max_row=5_000, max_characters=10_000) as url:
+    with served({"rules": SHORT}, max_row=5_000, max_characters=10_000) as url:
         remote = RemoteJudge(url)
         rows = [Sample("x" * 400, ("y", "z")) for _ in range(60)]
         assert [verdict.score for verdict in remote.assess(rows)] == [1.0] * 60
@@ -164,8 +164,9 @@ def test_a_slow_row_fails_alone() -> None:
             assert [verdict.get("failed", False) for verdict in verdicts] == [False, True, False, True, False]
 
 
-def test_patterns_keep_their_own_timeout() -> None:
-    with served({"regex": RegexJudge(SLOW_PATTERN, "EM", timeout=0.05)}) as url:
+def test_patterns_keep_their_own_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bert_judge.judges.regex.PATTERN_TIMEOUT", 0.05)
+    with served({"regex": RegexJudge(SLOW_PATTERN, "EM")}) as url:
         verdict = ask(url, "/v1/judge", {"candidate": SLOW_TEXT, "reference": "r"})[1]
         assert (verdict["explanation"], "failed" in verdict) == ("the pattern took more than 0.05 s", False)
 

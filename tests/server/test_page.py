@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from bert_judge import BERTJudge, Sample
-from bert_judge.judges import BERTScore, RegexJudge, RuleJudge
-from served import ask, served
+from bert_judge.judges import BERTScore, RegexJudge
+from served import Rule, ask, served
 
 ROW = {
     "question": "What is the capital of Australia?",
@@ -92,7 +92,7 @@ def test_a_key_is_asked_for_in_the_browser(browser: Any, starter: BERTJudge) -> 
 
 
 def test_judges_of_all_kinds_stand_beside_each_other(browser: Any, starter: BERTJudge) -> None:
-    judges = {"starter": starter, "BERTScore": BERTScore(), "polite": RuleJudge(must_not_contain="zzz")}
+    judges = {"starter": starter, "BERTScore": BERTScore(), "polite": Rule(lambda candidate: "zzz" not in candidate)}
     with served(judges) as url:
         page = browser.new_page()
         page.goto(url)

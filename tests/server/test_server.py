@@ -20,12 +20,12 @@ import pytest
 
 from bert_judge import BERTJudge, Sample
 from bert_judge.errors import OutputError
-from bert_judge.judges import RegexJudge, RuleJudge
+from bert_judge.judges import RegexJudge
 from bert_judge.server import ServerOptions
 from bert_judge.server.access import KEYS_VARIABLE, Keys
 from bert_judge.server.running import JsonLines, open_socket
 from conftest import Refused
-from served import Slow, ask, figure, served, started
+from served import SHORT, Rule, Slow, ask, figure, served, started
 from waiting import PATIENCE, wait_until
 
 FRANCE = "What is the capital of France?"
@@ -35,7 +35,7 @@ HEAD = b"POST /v1/judge HTTP/1.1\r\nHost: localhost\r\nContent-Type: application
 @pytest.fixture(scope="module")
 def url(starter: BERTJudge) -> Iterator[str]:
     """The starter first, and judges of other kinds beside it."""
-    rules = RuleJudge(must_contain="Paris")
+    rules = Rule(lambda candidate: "Paris" in candidate)
     with served({"starter": starter, "containment": RegexJudge("none", "containment"), "rules": rules}) as address:
         yield address
 
@@ -127,7 +127,7 @@ def test_a_body_without_end_is_refused(url: str) -> None:
 
 def test_bodies_that_are_too_large_together_wait() -> None:
     """What is under way counts until it is answered."""
-    judge, body = RuleJudge(max_words=3), json.dumps({"candidate": "x" * 500})
+    judge, body = SHORT, json.dumps({"candidate": "x" * 500})
     with served({"rules": judge}, max_body=1_000, max_bodies=1_200) as url, connected(url) as client:
         client.sendall(HEAD + b"Content-Length: 900\r\n\r\n" + b" " * 800)
         wait_until(lambda: ask(url, "/v1/judge", body)[0] == 429, "the first part is read")

@@ -9,20 +9,19 @@ from typing import Annotated
 
 from bert_judge.cli import GATE_MISSED, log_shown, progress_bar, say, say_error
 from bert_judge.cli.flags import Parser, options_from
-from bert_judge.cli.judging import InputOptions, add_judges, open_input
+from bert_judge.cli.judging import add_judges
 from bert_judge.errors import InputError
 from bert_judge.judges.naming import JudgeSpec
 from bert_judge.records import __version__
 from bert_judge.report.audit import audit_document, to_files
 from bert_judge.results import check_folder, write_files
-from bert_judge.studies.audit.items import items_of, load_items, spread
+from bert_judge.studies.audit.items import load_items, spread
 from bert_judge.studies.audit.trials import FAMILIES, Gate, assess_trials, make_trials, needed_samples
 from bert_judge.wording import public_command
 
 _EXAMPLES = """examples:
   bert-judge audit                                                     # the starter, in about a minute
   bert-judge audit --judge models/my-judge --output_dir audit
-  bert-judge audit --data labelled.jsonl                               # your own rows with labels as items
   bert-judge audit --max_accept 0.02 --min_kept 0.97                   # a gate: status 4 where the judge misses it
 
 The attacks and invariances are described in docs/audit.md; --families takes their names with _ for spaces.
@@ -30,10 +29,9 @@ The attacks and invariances are described in docs/audit.md; --families takes the
 
 
 @dataclass(frozen=True, kw_only=True)
-class AuditOptions(InputOptions):
+class AuditOptions:
     """What `audit` takes besides the gate and the flags of the judge."""
 
-    data: Annotated[str | None, "labelled answers to make trials from (default: the items of the package)"] = None
     items: Annotated[int, "at most this many questions, evenly over all of them", 1] = 200
     families: Annotated[tuple[str, ...] | None, "attacks and invariances by name (default: all)"] = None
     output_dir: Annotated[str | None, "folder for audit.json, audit.md and audit_failures.jsonl", "-o"] = None
@@ -44,8 +42,7 @@ def main(arguments: Sequence[str]) -> int:
     """Parse the flags, make the trials, load the judge, judge them, and print what failed."""
     spec, options, gate = _parse(arguments)
     folder = None if options.output_dir is None else check_folder(options.output_dir)
-    items = load_items() if options.data is None else items_of(open_input(options.data, options))
-    trials = make_trials(spread(items, options.items), options.families)
+    trials = make_trials(spread(load_items(), options.items), options.families)
     with log_shown(not options.quiet):
         judge = spec.make()
     signature = judge.info.signature
@@ -59,7 +56,6 @@ def main(arguments: Sequence[str]) -> int:
             "command": public_command(["bert-judge", "audit", *arguments]),
             "signature": asdict(signature),
             "seconds": round(time.monotonic() - start, 1),
-            "data": options.data,
             "gate": {**asdict(gate), "misses": misses},
         }
         write_files(folder, to_files(audit, run_record))

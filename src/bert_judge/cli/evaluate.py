@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from bert_judge.cli import log_shown, say
 from bert_judge.cli.flags import Argument, Parser, options_from
@@ -18,7 +18,6 @@ from bert_judge.inputs.finding import holds_answers
 from bert_judge.judges.naming import JudgeSpec, distinct, read_judges
 from bert_judge.records import Row, __version__
 from bert_judge.report.evaluation import evaluation_document
-from bert_judge.report.paper_figure import figure_bytes, require_matplotlib
 from bert_judge.results import ResultFolder, check_folder, write_files
 from bert_judge.results.runs import Run, load_run
 from bert_judge.studies.evaluate import Evaluation, EvaluationSettings, check_labelled, evaluate, labelled_part
@@ -26,14 +25,12 @@ from bert_judge.studies.labels import Labels, read_labels, relabelled
 from bert_judge.studies.pairing import file_stem
 from bert_judge.studies.slices import check_columns
 from bert_judge.studies.table import collect
-from bert_judge.studies.teacher import Teacher, teacher_in_column, teacher_of_run
 from bert_judge.wording import public_command
 
 _EXAMPLES = """examples:
   bert-judge evaluate labelled.jsonl --judge starter,containment,my.yaml --output_dir out
   bert-judge evaluate out1 out2                                           # saved results of score; nothing is judged
   bert-judge evaluate out1 --labels human.jsonl --by topic,difficulty
-  bert-judge evaluate student --labels human.jsonl --teacher llm-run      # whose errors does the student make?
 
 A judge is starter, a folder or a name on the Hub (a BERTJudge), a name of `score --judge_type`, a metric such as
 containment or exact_match (on the whole candidate), or a YAML file with judge_type and the flags of that judge.
@@ -48,11 +45,9 @@ class EvaluateOptions(OutputOptions, InputOptions):
     paths: Annotated[tuple[str, ...], "labelled files to judge, and saved results", Argument("FILE|RESULT")]
     judge: Annotated[tuple[str, ...] | None, f"judges for the labelled files (default: {STARTER})"] = None
     labels: Annotated[str | None, "file with human labels, of the same texts or the same ids"] = None
-    teacher: Annotated[str | None, "column or saved result with the labels that the judges learnt from"] = None
-    output_dir: Annotated[str, "folder for evaluation.json, .md and the figure", "-o"] = "bert-judge-evaluation"
+    output_dir: Annotated[str, "folder for evaluation.json and .md", "-o"] = "bert-judge-evaluation"
     sample: Annotated[int, "rows that are drawn, whole questions at random, of results with more; 0: all", 0] = 500_000
     trust_remote_code: Annotated[bool, "import the classes that a file of judges names as module:Class"] = False
-    figure: Annotated[Literal["svg", "png", "pdf"] | None, "also draw a figure, with the package matplotlib"] = None
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -62,12 +57,9 @@ def main(arguments: Sequence[str]) -> int:
     options, settings = options_from(EvaluateOptions, values), options_from(EvaluationSettings, values)
     command = ["bert-judge", "evaluate", *arguments]
     folder = check_folder(options.output_dir)
-    if options.figure:
-        require_matplotlib()
     files, folders = _sorted_out(options)
     sample = options.sample or None
     saved = [load_run(path, sample) for path in folders]
-    teacher = load_run(options.teacher, sample) if options.teacher and Path(options.teacher).is_dir() else None
     specs = read_judges(options.judge or ([STARTER] if files and not saved else []), trusts_files(arguments))
     sources = [open_input(path, options) for path in files]
     labels = read_labels(options.labels, options.map if files else None) if options.labels else None
@@ -78,8 +70,7 @@ def main(arguments: Sequence[str]) -> int:
     table = collect([run for _, run in named], names=[name for name, _ in named])
     if labels:
         table = replace(table, rows=list(relabelled(table.rows, labels, columns=True)), labels=labels.where)
-    table = labelled_part(table)
-    evaluation = evaluate(table, settings, _teacher(table.rows, options, teacher))
+    evaluation = evaluate(labelled_part(table), settings)
     written = _write(evaluation, options, command)
     if not options.quiet:
         say(evaluation_document(evaluation, "").text())
@@ -111,14 +102,6 @@ def _check(
         rows = list(relabelled(rows, labels, columns=True))
     check_labelled(rows)
     check_columns(rows, [column for column in settings.by if column != "input"])  # which several inputs get later
-    if options.teacher and not Path(options.teacher).is_dir():
-        teacher_in_column(rows, options.teacher)
-
-
-def _teacher(rows: Sequence[Row], options: EvaluateOptions, saved: Run | None) -> Teacher | None:
-    if options.teacher is None:
-        return None
-    return teacher_of_run(rows, saved) if saved else teacher_in_column(rows, options.teacher)
 
 
 def _judge_all(
@@ -139,16 +122,13 @@ def _judge_all(
 
 
 def _write(evaluation: Evaluation, options: EvaluateOptions, command: list[str]) -> list[str]:
-    """Write the data, the tables and the figure; returns the files' names."""
-    figure = f"evaluation.{options.figure}" if options.figure else ""
+    """Write the data and the tables; returns the files' names."""
     title = f"Judges against human labels: {', '.join(options.paths)}"
     record = {"version": __version__, "command": public_command(command), **_record(evaluation)}
-    contents: dict[str, str | bytes] = {
+    contents = {
         "evaluation.json": json.dumps(record, ensure_ascii=False, indent=1) + "\n",
-        "evaluation.md": evaluation_document(evaluation, title, figure).markdown(),
+        "evaluation.md": evaluation_document(evaluation, title).markdown(),
     }
-    if options.figure:
-        contents[figure] = figure_bytes(evaluation, options.figure)
     write_files(Path(options.output_dir), contents)
     return list(contents)
 

@@ -10,7 +10,7 @@ from bert_judge.cli import log_shown, note, progress_bar, run, say
 from bert_judge.cli.flags import Parser, options_from
 from bert_judge.cli.tasks import TaskOptions, read_tasks
 from bert_judge.generators import GeneratorOptions, KeptGenerator, make_generator
-from bert_judge.generators.replies import Sampling
+from bert_judge.generators.base import Sampling
 from bert_judge.paths import settings_suffix
 from bert_judge.pipeline import generate_candidates
 from bert_judge.results import check_folder

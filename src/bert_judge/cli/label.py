@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -14,8 +13,7 @@ from bert_judge.cli.flags import Argument, Parser, options_from
 from bert_judge.errors import InputError
 from bert_judge.results.runs import load_run
 from bert_judge.server import ServerOptions, need_server
-from bert_judge.studies.labels import read_labels
-from bert_judge.studies.sampling import default_strategy, draw_order, labels_needed
+from bert_judge.studies.sampling import default_strategy, draw_order
 
 if TYPE_CHECKING:
     from bert_judge.server.labelling import Labelling
@@ -23,12 +21,10 @@ if TYPE_CHECKING:
 _EXAMPLES = """examples:
   bert-judge label out --labels labels.jsonl
   bert-judge label out --labels labels.jsonl -n 300 --strategy uniform
-  bert-judge label out --labels labels.jsonl --width 0.04
 
 It prints the address of a page that only this machine can open: 1 is correct, 0 incorrect, s skips, u undoes.
 Ctrl-C ends; the same command goes on. From another machine: ssh -L 8000:127.0.0.1:8000 HOST, and --port 8000.
 """
-_NUMBER = 200
 SAMPLE = 100_000  # rows of a large result; a hundred times as many as anyone labels
 
 
@@ -38,8 +34,7 @@ class LabelOptions:
 
     run: Annotated[str, "a folder that score or judge wrote", Argument("FOLDER")]
     labels: Annotated[str, "file where labels go"] = "labels.jsonl"
-    number: Annotated[int | None, f"how many (default: {_NUMBER})", "-n", 1] = None
-    width: Annotated[float | None, "instead of -n: as many as a 95 % interval of this width takes: 0.04"] = None
+    number: Annotated[int, "how many", "-n", 1] = 200
     strategy: Annotated[
         Literal["active", "uniform"] | None,
         "by the judge's uncertainty, or not (default: active where scores show it)",
@@ -53,8 +48,6 @@ def main(arguments: Sequence[str]) -> int:
     """Draw the order of the rows, say how many labels it takes, and serve the page until Ctrl-C."""
     parser = Parser("label", "FOLDER --labels FILE [flags]", _EXAMPLES, {"flags": LabelOptions})
     options = options_from(LabelOptions, parser.parse(arguments))
-    if options.number is not None and options.width is not None:
-        parser.error("-n and --width both say how many labels there are to be; give one of them")
     need_server("bert-judge label")
     from bert_judge.server.app import make_app
     from bert_judge.server.running import open_socket, run_server
@@ -89,15 +82,7 @@ def open_labelling(options: LabelOptions) -> Labelling:
     draws = draw_order(run, strategy, options.seed)
     if all(draw.row.gold is not None for draw in draws):
         raise InputError(f"every row of {run.folder} has a label already; bert-judge correct {run.folder} uses them.")
-    number = options.number or _NUMBER
-    if options.width is not None:
-        labels = None
-        with suppress(InputError):  # there are none yet; what else is wrong is said when the file is opened
-            labels = read_labels(path)
-        plan = labels_needed(run, options.width, strategy, labels)
-        number = plan.labels
-        say(f"an interval {options.width:g} wide takes about {number} labels, estimated from {plan.basis}.")
-    labelling = Labelling(draws, path, min(number, len(draws)))
+    labelling = Labelling(draws, path, min(options.number, len(draws)))
     say(f"{labelling.labelled} of {labelling.target} labels are in {path}; drawn with --strategy {strategy}.")
     return labelling
 

@@ -39,8 +39,8 @@ class ReportOptions:
 
 def main(arguments: Sequence[str]) -> int:
     """Parse the flags, read the results, and write the page."""
-    values = Parser("report", "RESULT … [-o FILE] [flags]", _EXAMPLES, {"flags": ReportOptions}).parse(arguments)
-    options = options_from(ReportOptions, values)
+    parser = Parser("report", "RESULT … [-o FILE] [flags]", _EXAMPLES, {"flags": ReportOptions})
+    options = options_from(ReportOptions, parser.parse(arguments))
     path = check_path(options.output)
     check_folder(path.parent)
     labels = read_labels(options.labels, options.map) if options.labels else None

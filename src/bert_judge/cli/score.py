@@ -23,7 +23,7 @@ from bert_judge.cli.judging import (
 )
 from bert_judge.cli.show import first_explained, where_explained
 from bert_judge.errors import InputError, OutputError, first_line, named_in_errors
-from bert_judge.inputs import HELD_BYTES, Source
+from bert_judge.inputs import Source
 from bert_judge.judges import Judge
 from bert_judge.judges.base import Costs
 from bert_judge.judges.cascade import Cascade, CascadePlan
@@ -114,8 +114,6 @@ def main(arguments: Sequence[str]) -> int:
                     say(f"{job.folder} holds this result already; --overwrite redoes it.\n")
                 if len(jobs) > 1 and not options.quiet and (stages := _stages(spec, fitted, results[job.name])):
                     say(f"{job.name}\n{stages}\n")
-    for job in jobs:
-        job.source.release()  # the page holds all rows itself
     if len(jobs) == 1:
         _say_one(results[jobs[0].name], jobs[0].source, spec, fitted, options)
     else:
@@ -142,7 +140,6 @@ def _open(options: ScoreOptions) -> dict[str, Source]:
             columns=roles,
             model=name or None,
             without=columns,
-            held_bytes=HELD_BYTES // len(maps),
             part_rows=options.part_rows or PART_ROWS,
         )
         for name, roles in maps.items()

@@ -18,8 +18,7 @@ from bert_judge.reading import InputForm, JudgeConfig
 from bert_judge.report.document import Content, Table
 from bert_judge.results import check_folder
 from bert_judge.training import TrainConfig, TrainResult, read_examples, train
-from bert_judge.training.rows import is_published, load_labelled, with_hard_labels
-from bert_judge.training.selection import load_mix
+from bert_judge.training.rows import is_published, load_labelled, load_mix, with_hard_labels
 from bert_judge.wording import number
 
 _EXAMPLES = """examples:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from bert_judge.errors import InputError, did_you_mean
-from bert_judge.generators.base import BackendGenerator, Generator, GeneratorOptions, KeptGenerator
+from bert_judge.generators.base import BackendGenerator, Generator, GeneratorOptions, KeptGenerator, Sampling
 from bert_judge.generators.hf import HFGenerator
 from bert_judge.generators.openai import OpenAIGenerator
-from bert_judge.generators.paper import BaseGenerator
-from bert_judge.generators.replies import Sampling
 from bert_judge.generators.vllm import VLLMGenerator
 
 __all__ = [
     "GENERATORS",
-    "BaseGenerator",
     "Generator",
     "GeneratorOptions",
     "HFGenerator",

@@ -5,23 +5,89 @@ from __future__ import annotations
 import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from itertools import islice
 from typing import Annotated, Any, ClassVar
 
 from bert_judge.errors import InputError, ModelError
-from bert_judge.generators.replies import Reply, Sampling, TokenChoice
 from bert_judge.reading import THINK_TOKEN
 from bert_judge.records import Signature
 from bert_judge.results.store import Entry, Store, key_of
-
-Arrived = Callable[[int, Reply], None]
-"""Called, from any thread, with the index of a prompt and its reply as soon as the reply exists."""
 
 ALTERNATIVES = 5
 """How many of the likeliest tokens are kept at each position whose log probabilities are asked for."""
 
 _WINDOW = 1024  # prompts looked up in the store at a time
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sampling:
+    """How a language model decodes. At temperature 0 (greedy) only `presence_penalty` and `max_tokens` matter.
+
+    All have the meaning of vLLM and OpenAI: `presence_penalty` lowers the logit of every token that is in the reply
+    already; unlike a repetition penalty it ignores the prompt.
+    """
+
+    temperature: Annotated[float, "0 is greedy: always the likeliest token"] = 0.0
+    top_p: Annotated[float, "sample from the likeliest tokens that hold this much probability together"] = 1.0
+    top_k: Annotated[int, "sample from this many of the likeliest tokens; 0 is no limit"] = 0
+    min_p: Annotated[float, "drop tokens less likely than this fraction of the likeliest one"] = 0.0
+    presence_penalty: Annotated[float, "taken from the logit of each token that the reply holds already"] = 0.0
+    max_tokens: Annotated[int, "the longest reply in tokens, reasoning included"] = 2048
+    seed: Annotated[int | None, "makes sampling repeatable, as far as the backend is"] = None
+
+    def __post_init__(self) -> None:
+        limits = (
+            ("temperature", self.temperature >= 0, "0 (greedy) or more"),
+            ("top_p", 0 < self.top_p <= 1, "a probability over 0, up to 1"),
+            ("top_k", self.top_k >= -1, "0 or -1 (no limit) or a number of tokens"),
+            ("min_p", 0 <= self.min_p <= 1, "a fraction between 0 and 1"),
+            ("presence_penalty", -2 <= self.presence_penalty <= 2, "a number between -2 and 2"),
+            ("max_tokens", self.max_tokens >= 1, "a number of at least 1"),
+        )
+        for name, good, expected in limits:
+            if not good:
+                raise InputError(f"{name} is {getattr(self, name)}; {expected} was expected.")
+        object.__setattr__(self, "top_k", max(self.top_k, 0))  # vLLM and the paper write -1 for no limit
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """The settings that can change a reply."""
+        greedy = ("temperature", "presence_penalty", "max_tokens")
+        names = [setting.name for setting in fields(self) if self.temperature > 0 or setting.name in greedy]
+        return {name: getattr(self, name) for name in names}
+
+
+@dataclass(frozen=True, slots=True)
+class TokenChoice:
+    """One token of a reply, and the natural log probabilities of the likeliest tokens in its place."""
+
+    token: str
+    alternatives: Mapping[str, float] = field(hash=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a language model answered to one prompt.
+
+    `error` says why there is no answer; `text` is then empty. `finish_reason` is "stop", or "length" where the reply
+    was cut at `max_tokens`. A reasoning trace is part of `text`, with its tags. `choices` are those of the last tokens,
+    if asked for and if the backend has them. `truncated` counts the characters of the prompt that did not fit, cut at
+    its start. `cached`: it comes from a store.
+    """
+
+    text: str
+    finish_reason: str = "stop"
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    error: str | None = None
+    choices: tuple[TokenChoice, ...] = ()
+    truncated: int = 0
+    cached: bool = False
+
+
+Arrived = Callable[[int, Reply], None]
+"""Called, from any thread, with the index of a prompt and its reply as soon as the reply exists."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,10 +207,8 @@ class KeptGenerator(Generator):
     """A generator that keeps replies in a store, so that no prompt is sent twice."""
 
     def __init__(self, generator: Generator, store: Store) -> None:
-        self._generator = generator
-        self._store = store
-        self.name = generator.name
-        self.signature = generator.signature
+        self._generator, self._store = generator, store
+        self.name, self.signature = generator.name, generator.signature
 
     def replies(self, prompts: Iterable[str], arrived: Arrived | None = None) -> Iterator[tuple[int, Reply]]:
         """Of each window of prompts the stored replies first, then the new ones, stored as they finish."""
@@ -157,12 +221,12 @@ class KeptGenerator(Generator):
         for index, prompt in window:
             rows.setdefault(prompt, []).append(index)
         keys = {prompt: key_of(f"generator:{self.signature}", prompt) for prompt in rows}
-        entries = self._store.get(list(keys.values()))
-        stored = {key: reply for key, entry in entries.items() if (reply := _reply(entry))}
-        missing = [prompt for prompt, key in keys.items() if key not in stored]
+        entries, missing = self._store.get(list(keys.values())), []
         for prompt, key in keys.items():
-            if key in stored:
-                yield from ((index, stored[key]) for index in rows[prompt])
+            if reply := _stored_reply(entries.get(key, {})):
+                yield from ((index, reply) for index in rows[prompt])
+            else:
+                missing.append(prompt)
 
         def keep(index: int, reply: Reply) -> None:
             if reply.error is None:
@@ -179,15 +243,15 @@ class KeptGenerator(Generator):
             yield from ((other, again) for other in others)
 
 
-def _reply(entry: Entry) -> Reply | None:
+def _stored_reply(entry: Entry) -> Reply | None:
     """A stored reply; None if the entry was changed by hand and is no reply."""
     try:
         choices = tuple(TokenChoice(**choice) for choice in entry["choices"])
         reply = Reply(**{**entry, "choices": choices}, cached=True)
         texts = (reply.text, reply.finish_reason, *(choice.token for choice in choices))
         numbers = (reply.prompt_tokens, reply.completion_tokens, reply.truncated)
-        logprobs = (value for choice in choices for value in choice.alternatives.values())
+        logprobs = [value for choice in choices for value in choice.alternatives.values()]
     except (KeyError, TypeError, AttributeError):
         return None
-    whole = all(isinstance(text, str) for text in texts) and all(isinstance(number, int) for number in numbers)
-    return reply if whole and all(isinstance(value, int | float) for value in logprobs) else None
+    is_whole = all(isinstance(text, str) for text in texts) and all(isinstance(number, int) for number in numbers)
+    return reply if is_whole and all(isinstance(value, int | float) for value in logprobs) else None

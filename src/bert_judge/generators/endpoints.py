@@ -15,15 +15,14 @@ import os
 import random
 import time
 import warnings
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from concurrent.futures import Future
-from contextlib import suppress
-from dataclasses import dataclass
+from contextlib import asynccontextmanager, suppress
 from email.utils import parsedate_to_datetime
 from queue import SimpleQueue
 from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any, TypeVar
-from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 from bert_judge.errors import InputError
 from bert_judge.inputs.limits import FILES
@@ -38,31 +37,6 @@ _FIRST_WAIT, _LONGEST_WAIT = 0.5, 60.0  # seconds before the first retry, double
 _LONGEST_PAUSE = 600.0  # seconds that a server may ask us to wait; if it asks for more, the request fails
 _CLOSING_SECONDS = 10.0  # the most that closing connections may take
 _RETRIED = frozenset([408, 409, 425, 429])  # and all from 500 on
-
-
-@dataclass(frozen=True, slots=True)
-class Response:
-    """The answer of an endpoint, of any status."""
-
-    status: int
-    headers: Mapping[str, str]
-    text: str
-
-    def json(self) -> Any:
-        """The body as JSON. Raises ValueError, also for JSON that is nested too deeply."""
-        try:
-            return json.loads(self.text)
-        except RecursionError as error:
-            raise ValueError("nested too deeply") from error
-
-    @property
-    def message(self) -> str:
-        """The message of an error, on one line of up to 300 characters."""
-        try:
-            message = self.json()["error"]["message"]
-        except (ValueError, KeyError, TypeError):
-            message = self.text
-        return " ".join(str(message)[:2000].split()).rstrip(".")[:300]
 
 
 class FailedRequestError(Exception):
@@ -83,16 +57,26 @@ class Endpoint:
     Its address may hold a user and a password (sent as basic authentication) and a query (sent with each request);
     `url` is the address without them. `timeout` is the time for a whole request, in seconds, from the connection to the
     last byte. Failed connections, timeouts, the statuses 408, 409, 425, 429 and 5xx, and unusable answers are retried
-    `retries` times, after waits that double or that the server asks for (Retry-After). Raises InputError, which names
-    the parameter `name`, if `address` is not an address.
+    `retries` times, after waits that double or that the server asks for (Retry-After). Requests are spread evenly over
+    each minute where `per_minute` limits them. Raises InputError, which names the parameter `name`, if `address` is not
+    an address.
     """
 
     def __init__(
-        self, address: str, name: str, *, key: str | None, timeout: float, retries: int, connections: int
+        self,
+        address: str,
+        name: str,
+        *,
+        key: str | None,
+        timeout: float,
+        retries: int,
+        connections: int,
+        per_minute: float | None = None,
     ) -> None:
         import httpx2
 
-        parts = _read_address(address, name)
+        _check_address(address, name)
+        parts = urlsplit(address)
         user = parts.netloc.rpartition("@")[0]
         basic = base64.b64encode(unquote(user).encode()).decode()
         query = dict(parse_qsl(parts.query, keep_blank_values=True))
@@ -101,6 +85,7 @@ class Endpoint:
         self._secrets = sorted(secrets - {""}, key=len, reverse=True)
         self.url = public_text(address).rstrip("/")
         self.timeout, self.retries = timeout, retries
+        self._gap, self._next_turn, self._lock = 60 / per_minute if per_minute else 0.0, 0.0, Lock()
         authorization = f"Basic {basic}" if user else f"Bearer {key}" if key else None
         self._settings: dict[str, Any] = {
             "base_url": self.url,
@@ -112,15 +97,25 @@ class Endpoint:
             "verify": httpx2.create_ssl_context(),  # once, since making it takes longer than a request
         }
 
-    def client(self) -> Client:
+    @asynccontextmanager
+    async def client(self) -> AsyncIterator[Client]:
         """Requests from within an event loop: `async with endpoint.client() as client`."""
         import httpx2
 
-        return Client(self, httpx2.AsyncClient(**self._settings))
+        async with httpx2.AsyncClient(**self._settings) as http:
+            yield Client(self, http)
 
     def session(self) -> Session:
         """Requests from synchronous code: `with endpoint.session() as session`."""
         return Session(self)
+
+    def turn(self) -> float:
+        """Reserve the next slot for a request; returns the seconds until then."""
+        with self._lock:
+            now = time.monotonic()
+            slot = max(self._next_turn, now)
+            self._next_turn = slot + self._gap
+        return slot - now
 
     def public(self, message: str) -> str:
         """A server's message without the secrets of its address, which it may quote."""
@@ -136,23 +131,10 @@ class Client:
         self._endpoint, self._http = endpoint, http
         self.stopped = asyncio.Event()
 
-    async def __aenter__(self) -> Client:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self._http.aclose()
-
     async def ask(
-        self,
-        method: str,
-        path: str,
-        body: Any,
-        read: Callable[[Response], T],
-        *,
-        retries: int | None = None,
-        pace: Pace | None = None,
+        self, method: str, path: str, body: Any, read: Callable[[Any], T], *, retries: int | None = None
     ) -> T:
-        """The result of `read` for the answer, with up to `retries` retries (None: as many as the endpoint's).
+        """The result of `read` for the JSON of the answer, with up to `retries` retries (None: the endpoint's number).
 
         `read` raises FailedRequestError for an unusable answer. Raises the FailedRequestError of the last try, and
         CancelledError if it was stopped before the first.
@@ -165,7 +147,7 @@ class Client:
                 wait = min(2 * wait, _LONGEST_WAIT)
                 if await self._stopped_within(pause):
                     raise failed
-            if await self._stopped_within(pace.turn() if pace else 0.0):
+            if await self._stopped_within(self._endpoint.turn()):
                 raise failed or asyncio.CancelledError
             try:
                 return read(await self._try(method, path, body))
@@ -176,27 +158,30 @@ class Client:
         assert failed
         raise failed
 
-    async def _try(self, method: str, path: str, body: Any) -> Response:
-        """The answer to one request. Raises FailedRequestError if there is none, or an error."""
+    async def _try(self, method: str, path: str, body: Any) -> Any:
+        """The JSON of the answer to one request. Raises FailedRequestError if there is none, or an error."""
         import httpx2
 
         url, timeout = self._endpoint.url, self._endpoint.timeout
         try:
             async with asyncio.timeout(timeout), self._http.stream(method, path, json=body) as response:
-                answer = Response(response.status_code, response.headers, await _text(response, url))
+                status, text = response.status_code, await _text(response, url)
         except TimeoutError as error:
             raise FailedRequestError(f"{url} gave no answer within {timeout:g} seconds") from error
         except httpx2.HTTPError as error:
             reason = self._endpoint.public(_innermost(error))
             raise FailedRequestError(f"the connection to {url} failed ({reason})") from error
-        if (status := answer.status) < 300:
-            return answer
-        if status < 400:
+        if status >= 400:
+            pause = _retry_after(response.headers)
+            helps = (status in _RETRIED or status >= 500) and pause <= _LONGEST_PAUSE
+            message = f"{url} answered {status} ({self._endpoint.public(_message(text))})"
+            raise FailedRequestError(message, pause if helps else None, status)
+        if status >= 300:
             raise FailedRequestError(f"{url} answered {status} (it has moved)", None, status)
-        pause = _retry_after(answer.headers)
-        helps = (status in _RETRIED or status >= 500) and pause <= _LONGEST_PAUSE
-        message = f"{url} answered {status} ({self._endpoint.public(answer.message)})"
-        raise FailedRequestError(message, pause if helps else None, status)
+        try:
+            return json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise FailedRequestError(f"{url} sent invalid JSON ({self._endpoint.public(text[:80])!r})") from error
 
     async def _stopped_within(self, seconds: float) -> bool:
         """Wait these seconds, or until `stopped` is set, which is returned."""
@@ -261,31 +246,12 @@ class Session:
         self._counts.put(0)
 
 
-class Pace:
-    """Spreads requests evenly over each minute (`per_minute=None`: no limit); safe to use from several threads."""
-
-    def __init__(self, per_minute: float | None) -> None:
-        self._gap = 60 / per_minute if per_minute else 0.0
-        self._next = 0.0
-        self._lock = Lock()
-
-    def turn(self) -> float:
-        """Reserve the next slot for a request; returns the seconds until then."""
-        with self._lock:
-            now = time.monotonic()
-            slot = max(self._next, now)
-            self._next = slot + self._gap
-        return slot - now
-
-
-def _read_address(text: str, name: str) -> SplitResult:
-    """The parts of an address; errors call it `name` and don't show one that may hold a password."""
-    try:
+def _check_address(text: str, name: str) -> None:
+    """Raise InputError, which calls it `name`, for what is no address; one that may hold a password is not shown."""
+    with suppress(ValueError):  # the port is not a number, as after a password with a slash
         parts = urlsplit(text)
         if parts.scheme in ("http", "https") and parts.hostname and parts.port != 0:
-            return parts
-    except ValueError:  # the port is not a number, as after a password with a slash
-        pass
+            return
     shown = repr(text) if "@" not in text and "?" not in text else "not an address"
     raise InputError(
         f"{name} is {shown}; an address such as http://localhost:8000/v1 was expected (in a user or password before "
@@ -293,17 +259,19 @@ def _read_address(text: str, name: str) -> SplitResult:
     )
 
 
+def _message(text: str) -> str:
+    with suppress(ValueError, KeyError, TypeError, RecursionError):
+        text = str(json.loads(text)["error"]["message"])
+    return " ".join(text[:2000].split()).rstrip(".")[:300]
+
+
 def _retry_after(headers: Mapping[str, str]) -> float:
     """The seconds that a server asks us to wait (Retry-After: a number or a date), else 0."""
     value = headers.get("retry-after", "")
-    try:
-        seconds = float(value)
-    except ValueError:
-        try:
-            seconds = parsedate_to_datetime(value).timestamp() - time.time()
-        except (ValueError, TypeError, OverflowError):
-            return 0.0
-    return max(0.0, seconds) if math.isfinite(seconds) else 0.0
+    with suppress(ValueError, TypeError, OverflowError):
+        seconds = float(value) if value[:1].isdigit() else parsedate_to_datetime(value).timestamp() - time.time()
+        return max(0.0, seconds) if math.isfinite(seconds) else 0.0
+    return 0.0
 
 
 async def _text(response: httpx2.Response, url: str) -> str:

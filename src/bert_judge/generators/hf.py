@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
+import warnings
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from bert_judge.encoder.devices import choose_device, fastest_dtype
+from bert_judge.encoder.devices import choose_device, fastest_dtype, is_out_of_memory
 from bert_judge.encoder.models import find_model, load_config, load_language_model, max_input_tokens
-from bert_judge.generators.base import ALTERNATIVES
-from bert_judge.generators.local import (
-    ChatFormat,
-    EncodedPrompt,
-    LocalGenerator,
-    content_hash,
-    in_halves,
-    load_chat_tokenizer,
-)
-from bert_judge.generators.replies import Reply
+from bert_judge.errors import ModelError, first_line
+from bert_judge.generators.base import ALTERNATIVES, Reply
+from bert_judge.generators.local import ChatFormat, EncodedPrompt, LocalGenerator, content_hash
 
 if TYPE_CHECKING:
     import torch
@@ -39,13 +33,18 @@ class HFGenerator(LocalGenerator):
     window = 256  # prompts that are sorted by length together
 
     def _load(self) -> Mapping[str, object]:
+        from transformers import AutoTokenizer
+
         options = self._options
         folder = find_model(self.name, options.trust_remote_code)
         self._device = choose_device(options.device)
         dtype = fastest_dtype(self._device) if options.dtype == "auto" else options.dtype
         config = load_config(folder, options.trust_remote_code)
         self._model = load_language_model(folder, config, dtype).to(self._device)
-        tokenizer = load_chat_tokenizer(folder, hasattr(config, "auto_map"))
+        try:
+            tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=hasattr(config, "auto_map"))
+        except (ValueError, OSError, KeyError, ImportError, AttributeError) as error:
+            raise ModelError(f"{folder} has no tokenizer that can be read: {first_line(error)}") from error
         self._format = ChatFormat(tokenizer, options)
         self._end_ids = self._format.end_ids | _end_ids(self._model)
         self._pad_id = int(tokenizer.pad_token_id or next(iter(self._end_ids), 0))
@@ -71,14 +70,22 @@ class HFGenerator(LocalGenerator):
             order = order[count:]
 
     def _run(self, batch: Sequence[EncodedPrompt]) -> list[Reply]:
-        def generate(batch: Sequence[EncodedPrompt]) -> list[Reply]:
+        try:
             with self._lock:
                 return self._generate(batch)
-
-        def too_long(prompt: EncodedPrompt) -> Reply:
-            return Reply("", "error", error=f"a prompt of {len(prompt.ids)} tokens does not fit into memory")
-
-        return in_halves(batch, generate, too_long, self._batch_tokens)
+        except RuntimeError as error:  # torch.OutOfMemoryError is one
+            if not is_out_of_memory(error):
+                raise
+        # Outside the `except`, whose traceback keeps the tensors of the failed pass alive.
+        if len(batch) == 1:
+            return [Reply("", "error", error=f"a prompt of {len(batch[0].ids)} tokens does not fit into memory")]
+        warnings.warn(
+            f"a batch of {len(batch)} inputs did not fit into memory and was halved; batch_tokens below "
+            f"{self._batch_tokens} avoids that.",
+            stacklevel=2,
+        )
+        middle = len(batch) // 2
+        return [*self._run(batch[:middle]), *self._run(batch[middle:])]
 
     def _generate(self, batch: Sequence[EncodedPrompt]) -> list[Reply]:
         import torch

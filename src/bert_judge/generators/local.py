@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 import re
-import warnings
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, NamedTuple
 
-from bert_judge.encoder.devices import is_out_of_memory
 from bert_judge.encoder.models import hash_files
-from bert_judge.errors import ModelError, first_line
-from bert_judge.generators.base import Arrived, BackendGenerator, GeneratorOptions
-from bert_judge.generators.replies import Reply, TokenChoice
+from bert_judge.errors import ModelError
+from bert_judge.generators.base import Arrived, BackendGenerator, GeneratorOptions, Reply, TokenChoice
 from bert_judge.reading import opening_token
 
 _PLACE = "\ue000prompt\ue000"  # stands for the prompt; in private characters, which no template contains
 _BLANK = " "
-_Input = TypeVar("_Input")
-_Output = TypeVar("_Output")
 _SHORTEST_MARKUP = 3  # shorter added tokens, or blank ones, are not markup
 
 
@@ -51,9 +45,9 @@ class LocalGenerator(BackendGenerator):
         for rows in self._batches(prompts):
             yield list(zip(rows, self._run([prompts[row] for row in rows]), strict=True))
 
-    @abstractmethod
     def _batches(self, prompts: Mapping[int, EncodedPrompt]) -> Iterable[Sequence[int]]:
-        """The indices of the prompts that run together."""
+        """The indices of the prompts that run together: all of a window, where the engine makes its own batches."""
+        return [list(prompts)] if prompts else []
 
     @abstractmethod
     def _run(self, batch: Sequence[EncodedPrompt]) -> list[Reply]: ...
@@ -67,13 +61,11 @@ class LocalGenerator(BackendGenerator):
             TokenChoice(text_of(token), {text_of(other): value for other, value in likeliest.items()})
             for token, likeliest in zip(ids[len(ids) - len(steps) :], steps, strict=True)
         )
-        reason = "length" if cut else "stop"
-        text = self._format.decode(ids)
+        text, reason = self._format.decode(ids), "length" if cut else "stop"
         return Reply(text, reason, len(prompt.ids), tokens, choices=choices, truncated=prompt.truncated)
 
 
-@dataclass(frozen=True, slots=True)
-class EncodedPrompt:
+class EncodedPrompt(NamedTuple):
     """The token ids of a prompt, and how many of its characters did not fit."""
 
     ids: tuple[int, ...]
@@ -150,18 +142,7 @@ def content_hash(folder: Path) -> str:
     return hash_files([path for pattern in patterns for path in sorted(folder.glob(pattern))])
 
 
-def load_chat_tokenizer(folder: Path, trust_remote_code: bool) -> Any:
-    """A model's tokenizer with its chat template, padding on the left. Raises ModelError."""
-    from transformers import AutoTokenizer
-
-    try:
-        return AutoTokenizer.from_pretrained(folder, padding_side="left", trust_remote_code=trust_remote_code)
-    except (ValueError, OSError, KeyError, ImportError, AttributeError) as error:
-        raise ModelError(f"{folder} has no tokenizer that can be read: {first_line(error)}") from error
-
-
 def _frame(tokenizer: Any, options: GeneratorOptions) -> tuple[str, str]:
-    """The text before and after the prompt."""
     from jinja2 import TemplateError
 
     system = options.system_prompt
@@ -211,28 +192,3 @@ def _special_ids(tokenizer: Any) -> frozenset[int]:
     """Tokens that are not text: those with a role, such as eos, and those of the template, which often have none."""
     marked = (token_id for token_id, token in tokenizer.added_tokens_decoder.items() if token.special)
     return frozenset([*tokenizer.all_special_ids, *marked])
-
-
-def in_halves(
-    batch: Sequence[_Input],
-    run: Callable[[Sequence[_Input]], list[_Output]],
-    too_long: Callable[[_Input], _Output],
-    batch_tokens: int,
-) -> list[_Output]:
-    """The outputs of a batch; one that does not fit into memory is halved, and a single input goes to `too_long`."""
-    try:
-        return run(batch)
-    except RuntimeError as error:  # torch.OutOfMemoryError is one
-        if not is_out_of_memory(error):
-            raise
-    if len(batch) == 1:
-        return [too_long(batch[0])]
-    # Outside the `except`, whose traceback keeps the tensors of the failed pass alive.
-    warnings.warn(
-        f"a batch of {len(batch)} inputs did not fit into memory and was halved; batch_tokens below {batch_tokens} "
-        "avoids that.",
-        stacklevel=2,
-    )
-    middle = len(batch) // 2
-    halves = (batch[:middle], batch[middle:])
-    return [output for half in halves for output in in_halves(half, run, too_long, batch_tokens)]

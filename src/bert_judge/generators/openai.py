@@ -12,9 +12,17 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from bert_judge.errors import InputError, ModelError, import_extra
-from bert_judge.generators.base import ALTERNATIVES, Arrived, BackendGenerator, GeneratorOptions
-from bert_judge.generators.endpoints import Client, Endpoint, FailedRequestError, Pace, Response
-from bert_judge.generators.replies import Reply, Sampling, TokenChoice
+from bert_judge.generators.base import (
+    ALTERNATIVES,
+    Arrived,
+    BackendGenerator,
+    GeneratorOptions,
+    Reply,
+    Sampling,
+    TokenChoice,
+)
+from bert_judge.generators.endpoints import Client, Endpoint, FailedRequestError
+from bert_judge.inputs.values import listed, mapping
 from bert_judge.reading import opening_token
 
 _HOSTED: Final = "https://api.openai.com/v1"
@@ -36,10 +44,22 @@ class OpenAIGenerator(BackendGenerator):
     backend = "openai"
 
     def _load(self) -> Mapping[str, object]:
-        self._endpoint = _make_endpoint(self._options)
+        options = self._options
+        import_extra("httpx2", "the backend openai", "openai")
+        base_url, key = options.base_url or os.environ.get("OPENAI_BASE_URL"), os.environ.get("OPENAI_API_KEY")
+        if not key and not base_url:
+            raise InputError("the backend openai has no key; set OPENAI_API_KEY, or base_url for your own server.")
+        self._endpoint = Endpoint(
+            base_url or _HOSTED,
+            "base_url",
+            key=key,
+            timeout=options.timeout,
+            retries=options.retries,
+            connections=options.concurrency,
+            per_minute=options.requests_per_minute,
+        )
         hosted = (urlsplit(self._endpoint.url).hostname or "").endswith("openai.com")
-        self._body = {"model": self.name, **_body(self._sampling, self._options, self._choices, hosted)}
-        self._pace = Pace(self._options.requests_per_minute)
+        self._body = {"model": self.name, **_body(self._sampling, options, self._choices, hosted)}
         return {"model": self.name, "url": self._endpoint.url}
 
     def replies(self, prompts: Iterable[str], arrived: Arrived | None = None) -> Iterator[tuple[int, Reply]]:
@@ -72,37 +92,21 @@ class OpenAIGenerator(BackendGenerator):
         text = prompt.encode(errors="replace").decode()  # lone surrogates have no UTF-8
         body = {**self._body, "messages": [*turns, {"role": "user", "content": text}]}
         try:
-            return await client.ask("POST", "/chat/completions", body, self._read, pace=self._pace)
+            return await client.ask("POST", "/chat/completions", body, self._read)
         except FailedRequestError as error:
             if error.status in _HOPELESS or 300 <= (error.status or 0) < 400:
                 hint = _HOPELESS.get(error.status or 0, "give the address that it has now.")
                 raise ModelError(f"{error}; {hint}") from error
             return Reply("", "error", error=str(error))
 
-    def _read(self, answer: Response) -> Reply:
+    def _read(self, body: Any) -> Reply:
         try:
-            return _read(answer, self._options.think_token, self._choices)
-        except _UnusableReplyError as error:
-            raise FailedRequestError(f"{self._endpoint.url} sent {self._endpoint.public(str(error)[:300])}") from error
-
-
-class _UnusableReplyError(Exception):
-    """The body of an answer holds no reply; the message says what it is instead."""
-
-
-def _make_endpoint(options: GeneratorOptions) -> Endpoint:
-    import_extra("httpx2", "the backend openai", "openai")
-    base_url, key = options.base_url or os.environ.get("OPENAI_BASE_URL"), os.environ.get("OPENAI_API_KEY")
-    if not key and not base_url:
-        raise InputError("the backend openai has no key; set OPENAI_API_KEY, or base_url for your own server.")
-    return Endpoint(
-        base_url or _HOSTED,
-        "base_url",
-        key=key,
-        timeout=options.timeout,
-        retries=options.retries,
-        connections=options.concurrency,
-    )
+            return _read(body, self._options.think_token, self._choices)
+        except FailedRequestError as error:
+            problem = str(error)
+        except (KeyError, TypeError, AttributeError, IndexError, ValueError, OverflowError):
+            problem = f"something that is not a chat completion ({str(body)[:80]!r})"
+        raise FailedRequestError(f"{self._endpoint.url} sent {self._endpoint.public(problem[:300])}")
 
 
 def _body(sampling: Sampling, options: GeneratorOptions, choices: int, hosted: bool) -> dict[str, Any]:
@@ -121,33 +125,30 @@ def _body(sampling: Sampling, options: GeneratorOptions, choices: int, hosted: b
     return body
 
 
-def _read(answer: Response, think_token: str, choices: int) -> Reply:
-    try:
-        body = answer.json()
-    except ValueError as error:
-        raise _UnusableReplyError(f"invalid JSON ({answer.text[:80]!r})") from error
-    try:
-        if not body["choices"]:
-            raise _UnusableReplyError("a reply without choices")
-        choice, usage = body["choices"][0], body.get("usage") or {}
-        message = choice["message"]
-        content, trace = _texts(message.get("content"))
-        reasoning = message.get("reasoning_content") or message.get("reasoning") or trace
-        if content is None and not reasoning and choice.get("finish_reason") != "length":
-            refusal = f" ({message['refusal']})" if message.get("refusal") else ""
-            raise _UnusableReplyError(f"a reply without text{refusal}")
-        if reasoning and think_token:  # the endpoint split it off; if no answer follows, it was never closed
-            trace = f"{opening_token(think_token)}{reasoning}"
-            content = trace if content is None else f"{trace}{think_token}{content}"
-        return Reply(
-            content or "",
-            "length" if choice.get("finish_reason") == "length" else "stop",
-            _count(usage, "prompt_tokens"),
-            _count(usage, "completion_tokens"),
-            choices=_choices(choice, choices),
-        )
-    except (KeyError, TypeError, AttributeError, IndexError, ValueError, OverflowError) as error:
-        raise _UnusableReplyError(f"something that is not a chat completion ({answer.text[:80]!r})") from error
+def _read(body: Any, think_token: str, choices: int) -> Reply:
+    """The reply in an answer. Raises FailedRequestError where it holds none, or what a malformed one raises."""
+    if not body["choices"]:
+        raise FailedRequestError("a reply without choices")
+    choice, usage = body["choices"][0], body.get("usage") or {}
+    message = choice["message"]
+    content = message.get("content")
+    if isinstance(content, list | dict):  # some servers send parts
+        parts = [part for part in map(mapping, listed(content)) if part.get("type") not in ("thinking", "reasoning")]
+        content = "".join(str(part["text"]) for part in parts if "text" in part) or None
+    reasoning = message.get("reasoning_content") or message.get("reasoning")
+    if content is None and not reasoning and choice.get("finish_reason") != "length":
+        refusal = f" ({message['refusal']})" if message.get("refusal") else ""
+        raise FailedRequestError(f"a reply without text{refusal}")
+    if reasoning and think_token:  # the endpoint split it off; if no answer follows, it was never closed
+        trace = f"{opening_token(think_token)}{reasoning}"
+        content = trace if content is None else f"{trace}{think_token}{content}"
+    return Reply(
+        content or "",
+        "length" if choice.get("finish_reason") == "length" else "stop",
+        _count(usage, "prompt_tokens"),
+        _count(usage, "completion_tokens"),
+        choices=_choices(choice, choices),
+    )
 
 
 def _count(usage: Mapping[str, Any], name: str) -> int:
@@ -158,26 +159,7 @@ def _count(usage: Mapping[str, Any], name: str) -> int:
     return count
 
 
-def _texts(content: Any) -> tuple[str | None, str]:
-    """The text of a message, and its reasoning: some servers send a text, others a list of parts."""
-    if content is None or isinstance(content, str):
-        return content, ""
-    texts, reasoning = list[str](), list[str]()
-    for part in content if isinstance(content, list) else [content]:
-        if isinstance(part, str):
-            texts.append(part)
-        elif part["type"] in ("thinking", "reasoning"):
-            inner = part.get("thinking") or part.get("reasoning") or part.get("text")
-            reasoning.append(_texts(inner)[0] or "")
-        elif isinstance(part.get("text"), str):
-            texts.append(part["text"])
-    if content and not (texts or reasoning):
-        raise _UnusableReplyError("a reply that is not text")
-    return "".join(texts) if texts or not content else None, "".join(reasoning)
-
-
 def _choices(choice: Mapping[str, Any], count: int) -> tuple[TokenChoice, ...]:
-    """The last `count` tokens, with their likeliest alternatives."""
     tokens = ((choice.get("logprobs") or {}).get("content") or [])[-count:] if count else []
     return tuple(
         TokenChoice(

@@ -7,14 +7,13 @@ its documented interface (`LLM`, `SamplingParams`, `RequestOutput`).
 from __future__ import annotations
 
 import importlib.metadata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
 from bert_judge.encoder.models import find_model
 from bert_judge.errors import ModelError, first_line, import_extra
-from bert_judge.generators.base import ALTERNATIVES
+from bert_judge.generators.base import ALTERNATIVES, Reply
 from bert_judge.generators.local import ChatFormat, EncodedPrompt, LocalGenerator, content_hash
-from bert_judge.generators.replies import Reply
 
 
 class VLLMGenerator(LocalGenerator):
@@ -49,9 +48,6 @@ class VLLMGenerator(LocalGenerator):
         )
         version = importlib.metadata.version("vllm")
         return {"model": folder.name, "dtype": options.dtype, "weights": content_hash(folder), "vllm": version}
-
-    def _batches(self, prompts: Mapping[int, EncodedPrompt]) -> Iterable[Sequence[int]]:
-        return [list(prompts)] if prompts else []
 
     def _run(self, batch: Sequence[EncodedPrompt]) -> list[Reply]:
         inputs = [{"prompt_token_ids": list(prompt.ids)} for prompt in batch]

@@ -7,33 +7,32 @@
 
 It reads JSON lines, a JSON list, CSV and TSV (all of them also compressed), parquet, folders written by `save_to_disk`
 of datasets, saved runs of other tools (`inputs.saved`), and several of these, or a folder of them, one after the other.
-The check reads a file once. A file that is too large for memory is read again, row by row, by each iteration.
+The check reads a file once; each iteration reads it again, a row at a time.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import islice
 from pathlib import Path
-from sys import getsizeof
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from bert_judge.errors import InputError
 from bert_judge.inputs.columns import (
     COLUMN_NAMES,
     REQUIRED,
     ColumnMap,
-    MissingColumnError,
-    RoleColumns,
     asked_columns,
+    choose_columns,
+    columns_in,
+    recognised_columns,
 )
 from bert_judge.inputs.files import FORMATS, Input
 from bert_judge.inputs.finding import find_input
 from bert_judge.inputs.limits import FILES, Limits, check
 from bert_judge.inputs.saved import HARNESS, SavedRun
-from bert_judge.inputs.values import BadRow, RawRow, RowReader, SeparatorCount, as_json
+from bert_judge.inputs.values import RawRow, RowReader, note_separators, separators_in
 from bert_judge.records import Sample
 from bert_judge.results import PART_ROWS
 from bert_judge.wording import public_text
@@ -42,19 +41,12 @@ __all__ = [
     "COLUMN_NAMES",
     "FORMATS",
     "HARNESS",
-    "HELD_BYTES",
-    "BadRow",
     "ColumnMap",
-    "MissingColumnError",
+    "RawRow",
     "SavedRun",
     "Source",
     "open_source",
 ]
-
-HELD_BYTES: Final = 16 << 20
-"""About how much memory the samples of a source may take to stay there after the check."""
-
-_SAMPLE_BYTES = 200  # without its texts
 
 
 class _PartStart(NamedTuple):
@@ -83,23 +75,20 @@ class Source:
         self,
         path: str,
         files: Input,
-        columns: RoleColumns,
+        columns: Mapping[str, Sequence[str]],
         reader: RowReader,
         limit: int | None,
         skip_bad_rows: bool,
-        held_bytes: int,
         part_rows: int,
-        notices_separators: bool,
     ) -> None:
         self._input, self._reader, self._limit, self._skip_bad_rows = files, reader, limit, skip_bad_rows
-        self._notices_separators, self.part_rows = notices_separators, part_rows
-        self._read, self._part_starts = Counter[str](), list[_PartStart]()
-        self._stamp = files.stamp()
-        self.path, self.format = path, files.format
+        self.path, self.format, self.part_rows, self.unread = path, files.format, part_rows, files.unread
+        self._part_starts: list[_PartStart] = []
         self._counts: dict[tuple[str, str | None, str | None], Counter[str]] = {}
-        self.rows, self.bad_rows, self._held = self._check(columns, held_bytes)
-        self.saved_runs, self.unread = self._saved_runs(), files.unread
-        self.columns = MappingProxyType({role: " + ".join(names) for role, names in columns.chosen.items()})
+        self._stamp = files.stamp()
+        self.rows, self.bad_rows = self._check()
+        self.saved_runs = tuple(self._saved_run(*key) for key in self._counts)
+        self.columns = MappingProxyType({role: " + ".join(names) for role, names in columns.items()})
         self.sha256 = files.sha256()
         self._check_unchanged()
 
@@ -107,42 +96,16 @@ class Source:
         return self.rows
 
     def __iter__(self) -> Iterator[Sample]:
-        self._check_unchanged()
-        if self._held is not None:
-            yield from self._held
-        else:
-            yield from self._samples(_PartStart(self._input.files[0].label, 0, 0), self.rows)
+        return (sample for _, sample in self._samples(self._part_starts[0], self.rows))
 
     def part(self, number: int) -> Iterator[Sample]:
         """The samples of a part, counted from 0: `part_rows` of them, or fewer in the last part."""
-        self._check_unchanged()
-        start = number * self.part_rows
-        rows = min(self.part_rows, self.rows - start)
-        if self._held is not None:
-            yield from self._held[start : start + rows]
-        else:
-            yield from self._samples(self._part_starts[number], rows)
-
-    def _samples(self, start: _PartStart, rows: int) -> Iterator[Sample]:
-        """The next `rows` samples from a place on."""
-        count = 0
-        for result in self._results(start=start):
-            if isinstance(result, Sample):
-                count += 1
-                yield result
-                if count == rows:
-                    self._check_unchanged()
-                    return
-            elif not self._skip_bad_rows:
-                raise self._changed()
-        raise self._changed()
+        rows = min(self.part_rows, self.rows - number * self.part_rows)
+        return (sample for _, sample in self._samples(self._part_starts[number], rows))
 
     def originals(self) -> Iterator[Mapping[str, object]]:
         """The row that each sample was read from, with all of its columns."""
-        self._check_unchanged()
-        for number, raw in enumerate(islice(self._to_judge(counted=False), self._limit), 1):
-            if raw.values is not None and isinstance(self._reader.read(raw, number), Sample):
-                yield raw.values
+        return (values for values, _ in self._samples(self._part_starts[0], self.rows))
 
     @property
     def description(self) -> dict[str, Any]:
@@ -151,43 +114,62 @@ class Source:
         record = {"path": self.path, "format": self.format, "columns": dict(self.columns)}
         return {**record, "found": runs} if runs else record
 
-    def release(self) -> None:
-        """Free the samples in memory; the next iteration reads the file again."""
-        self._held = None
+    def _samples(self, start: _PartStart, rows: int) -> Iterator[tuple[Mapping[str, object], Sample]]:
+        """The next `rows` samples from a place on, each with the row that it was read from."""
+        self._check_unchanged()
+        number = start.number
+        for raw in self._input.rows(start.file, start.rows):
+            if raw.aside:
+                continue
+            number += 1
+            sample = self._reader.read(raw, number)
+            if isinstance(sample, Sample):
+                yield raw.values or {}, sample
+                rows -= 1
+                if not rows:
+                    self._check_unchanged()
+                    return
+            elif not self._skip_bad_rows:
+                break
+        raise self._changed()
 
-    def _check(self, columns: RoleColumns, held_bytes: int) -> tuple[int, tuple[BadRow, ...], list[Sample] | None]:
-        """Read everything once; returns the number of samples, the bad rows, and the samples if they may be held."""
-        name, limits = self._input.name, self._input.limits
-        good, bad, characters, bad_rows = 0, 0, 0, list[BadRow]()
-        # What is larger on the disk is larger in memory, too.
-        held: list[Sample] | None = [] if sum(size for size, _ in self._stamp) <= held_bytes else None
-        separators = SeparatorCount()
-        for result in self._results(columns):
-            if isinstance(result, BadRow):
+    def _check(self) -> tuple[int, tuple[RawRow, ...]]:
+        """Read everything once; returns the number of samples, and the bad rows."""
+        good, bad, characters, bad_rows = 0, 0, 0, list[RawRow]()
+        rows_of_file, separators = Counter[str](), Counter[str]()
+        for raw in self._input.rows():
+            rows_of_file[raw.file] += 1
+            self._count(raw)
+            if raw.aside:
+                continue
+            number = good + bad + 1
+            sample = self._reader.read(raw, number)
+            if isinstance(sample, RawRow):
                 bad += 1
                 if self._skip_bad_rows or not bad_rows:
-                    bad_rows.append(result)
-                continue
-            if good % self.part_rows == 0:
-                label = next(reversed(self._read))
-                self._part_starts.append(_PartStart(label, self._read[label] - 1, good + bad))
-            good += 1
-            sizes = [len(text) for text in (result.candidate, result.question or "", *result.references)]
-            characters += sum(sizes)
-            check(max(sizes), limits.text, "text", f"{name} row {result.id}", "characters in a text")
-            check(characters, limits.characters, "characters", name, "characters in its texts so far")
-            if self._notices_separators:
-                separators.add(result.references)
-            if held is not None:
-                held.append(result)
-                held_bytes -= _bytes(result)
-                if held_bytes < 0:
-                    held = None
-        self._check_rows(columns, good, bad, bad_rows)
-        separators.warn(name)
-        return good, tuple(bad_rows), self._reader.settled(held) if held else None
+                    bad_rows.append(sample)
+            else:
+                if good % self.part_rows == 0:
+                    self._part_starts.append(_PartStart(raw.file, rows_of_file[raw.file] - 1, number - 1))
+                good += 1
+                characters += self._checked_size(sample, characters)
+                if self._reader.notices_separators and not self._counts:  # in saved runs, texts are known
+                    separators.update(separators_in(sample.references))
+            if number == self._limit:
+                break
+        self._check_rows(good, bad, bad_rows)
+        note_separators(self._input.name, separators, good)
+        return good, tuple(bad_rows)
 
-    def _check_rows(self, columns: RoleColumns, good: int, bad: int, bad_rows: Sequence[BadRow]) -> None:
+    def _checked_size(self, sample: Sample, before: int) -> int:
+        """The characters of a sample; `before` are those of the samples before it. Raises LimitError."""
+        name, limits = self._input.name, self._input.files[0].limits
+        sizes = [len(text) for text in (sample.candidate, sample.question or "", *sample.references)]
+        check(max(sizes), limits.text, "text", f"{name} row {sample.id}", "characters in a text")
+        check(before + sum(sizes), limits.characters, "characters", name, "characters in its texts so far")
+        return sum(sizes)
+
+    def _check_rows(self, good: int, bad: int, bad_rows: Sequence[RawRow]) -> None:
         """Raise InputError where there is no row, or no good one, or no bad one may be set aside."""
         name, where = self._input.name, self._input.where
         if not good and not bad and self._counts:
@@ -197,10 +179,8 @@ class Source:
                 f"{name} holds nothing to judge, only {aside}; give a run with generated answers to judge."
             )
         if not good and not bad:
-            expected = " and a ".join(columns.required or ["label"])
+            expected = " and a ".join(self._reader.required or ["label"])
             raise InputError(f"{name} has no rows; rows with a {expected} were expected.")
-        if missing := columns.missing(name):
-            raise missing
         if bad and not self._skip_bad_rows:
             more = f" (and {bad - 1} more)" if bad > 1 else ""
             aside = ", or set such rows aside with skip_bad_rows=True" if self._reader.advises else ""
@@ -210,46 +190,16 @@ class Source:
                 f"{name} has no good row: all {bad} were set aside, the first because {where(bad_rows[0])}; fix them."
             )
 
-    def _results(
-        self, columns: RoleColumns | None = None, start: _PartStart | None = None
-    ) -> Iterator[Sample | BadRow]:
-        """Each row, from `start` on, as a sample or a bad row; `columns`, if given, learn from it first."""
-        before = start.number if start else 0
-        rows = islice(
-            self._to_judge(counted=columns is not None, start=start),
-            None if self._limit is None else self._limit - before,
-        )
-        for number, raw in enumerate(rows, before + 1):
-            yield self._reader.read(self._learnt(raw, columns) if columns else raw, number)
+    def _count(self, raw: RawRow) -> None:
+        """Count a row of a saved run, by its task, model and the reason why it is not judged."""
+        if raw.values is not None and self._input.file(raw.file).log:
+            task, model = (str(value) if (value := raw.values.get(name)) else None for name in ("task", "model"))
+            self._counts.setdefault((raw.file, task, model), Counter())[raw.reason] += 1
 
-    def _to_judge(self, *, counted: bool, start: _PartStart | None = None) -> Iterator[RawRow]:
-        """All rows but the unjudgeable ones of saved runs."""
-        logs = {file.label for file in self._input.files if file.log}
-        for raw in self._input.rows(start.file, start.rows) if start else self._input.rows():
-            self._read[raw.file] += counted
-            if counted and raw.values is not None and raw.file in logs:
-                task, model = (str(value) if (value := raw.values.get(name)) else None for name in ("task", "model"))
-                self._counts.setdefault((raw.file, task, model), Counter())[raw.reason] += 1
-            if not raw.aside:
-                yield raw
-
-    def _saved_runs(self) -> tuple[SavedRun, ...]:
-        runs = []
-        for (label, task, model), counts in self._counts.items():
-            file = self._input.file(label)
-            aside = {reason: count for reason, count in counts.items() if reason}
-            runs.append(SavedRun(file.format, task, model, file.name, counts[""], aside))
-        return tuple(runs)
-
-    def _learnt(self, raw: RawRow, columns: RoleColumns) -> RawRow:
-        """The row once `columns` have learnt from it: without values while they lack a required role."""
-        if raw.values is None or columns.learn(raw.values):
-            return raw
-        missing = columns.missing(self._input.file(raw.file).name)
-        if missing and not self._skip_bad_rows:
-            raise missing
-        reason = f"lacks the column of the {' or of the '.join(columns.required)}"
-        return raw._replace(values=None, reason=reason, text=raw.text or as_json(raw.values))
+    def _saved_run(self, label: str, task: str | None, model: str | None) -> SavedRun:
+        file, counts = self._input.file(label), self._counts[label, task, model]
+        aside = {reason: count for reason, count in counts.items() if reason}
+        return SavedRun(file.format, task, model, file.name, counts[""], aside)
 
     def _check_unchanged(self) -> None:
         if self._input.stamp() != self._stamp:
@@ -272,7 +222,6 @@ def open_source(
     without: Collection[str] = (),
     required: Sequence[str] = REQUIRED,
     soft_labels: bool = False,
-    held_bytes: int = HELD_BYTES,
     part_rows: int = PART_ROWS,
     limits: Limits = FILES,
 ) -> Source:
@@ -295,19 +244,17 @@ def open_source(
     - a null candidate is an empty answer; a null or blank question is absent
     - half a character ("\\ud83d" alone) becomes U+FFFD; true and false are texts
     - a reference is a text, a list of texts (without its nulls), an object with such a list as "text" (SQuAD), or in
-      CSV a cell with a list of texts as JSON, Python or pandas write it
-    - `reference_separator`, such as "; ", splits several references in one text; without it, a warning names a
-      separator that many references contain
+      CSV a cell with a list of texts as JSON, Python or pandas write it; `reference_separator`, such as "; ", splits
+      several references in one text
     - a question may be a list of chat messages: the last one of the user counts
     - labels are 0/1, true/false, correct/incorrect, yes/no or nothing; with `soft_labels` also probabilities
     - a sample without an id has the number of its row, from 1
-    - `meta` keeps all other columns that hold only numbers, truth values and texts of up to 200 characters
+    - `meta` keeps the numbers, truth values and texts of up to 200 characters in all other columns
 
     The first row that can't be a sample raises an InputError; with `skip_bad_rows` such rows are the `bad_rows`.
     `numbers_as_text` accepts numbers where text is needed, spelled as in the file. `limit` stops after that row.
     `model` is added to every row as the column `model`: whose candidates these are. Columns in `without` are not kept.
-    Samples that take less than `held_bytes` of memory are held after the check; otherwise each iteration reads the file
-    again. `part_rows` is the size of `source.part(0)`, `source.part(1)` …; each is read without those before it.
+    `part_rows` is the size of `source.part(0)`, `source.part(1)` …; each is read without those before it.
 
     `required` are the roles that each row must have. With `("question", "reference")`, for questions that are still to
     be answered, samples may have an empty candidate. With none, for labels, a file has references and candidates in all
@@ -322,16 +269,15 @@ def open_source(
         required = ("candidate",)
     asked = asked_columns(columns, required)
     files = find_input(path, input_format, limits)
-    if not required:
-        # The first row says whether a file of labels has texts.
-        first = next((raw.values for raw in files.rows() if raw.values is not None), None)
-        if first is None or RoleColumns(asked).learn(first):
+    names, unseen = columns_in(files.first_rows(limit), asked)
+    if not required:  # whether a file of labels has texts
+        if names is None or recognised_columns(names, asked).keys() >= set(REQUIRED):
             required = REQUIRED
         else:
             asked |= dict.fromkeys(REQUIRED, ())
-    chosen = RoleColumns(asked, required)
+    chosen = choose_columns(names, unseen, asked, required, files.name) if names is not None else {}
     reader = RowReader(
-        chosen.chosen,
+        chosen,
         numbers_as_text=numbers_as_text,
         reference_separator=reference_separator,
         model=model,
@@ -340,13 +286,5 @@ def open_source(
         soft_labels=soft_labels,
         advises=is_judged and not soft_labels,
     )
-    # In saved runs it is clear which texts are references.
-    notices = is_judged and reference_separator is None and not any(file.log for file in files.files)
     shown = public_text(str(path) if isinstance(path, str | Path) else ", ".join(map(str, path)))
-    return Source(shown, files, chosen, reader, limit, skip_bad_rows, held_bytes, part_rows, notices)
-
-
-def _bytes(sample: Sample) -> int:
-    """About how much memory a sample takes."""
-    texts = (sample.candidate, sample.question, *sample.references)
-    return _SAMPLE_BYTES + sum(map(getsizeof, (*texts, sample.meta, *sample.meta.values())))
+    return Source(shown, files, chosen, reader, limit, skip_bad_rows, part_rows)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Final
 
-from bert_judge.errors import InputError
+from bert_judge.errors import InputError, did_you_mean
+from bert_judge.inputs.limits import FILES
 
 REQUIRED: Final = ("reference", "candidate")
 """The roles that every row to be judged needs."""
@@ -51,7 +52,6 @@ MISSING: Final = object()
 
 _CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _SHOWN_COLUMNS = 30
-_MOST_SEEN = 100  # sets of columns that are remembered, for files of many kinds of rows
 _WITH_NUMBER = re.compile(r"(.*?)[ _-]?([0-9]{1,4})", re.DOTALL)
 
 
@@ -85,8 +85,6 @@ def asked_columns(columns: ColumnMap | None, required: Sequence[str] = REQUIRED)
             roles = ", ".join(map(role_title, COLUMN_NAMES))
             turned = f"; for the column {name!r} write {mapped}={name}" if mapped in COLUMN_NAMES else ""
             raise InputError(f"{name!r} can't be mapped to a column; expected one of {roles}{turned}.")
-        if role in asked:
-            raise InputError("both 'label' and 'gold' are mapped to a column, and they mean the same; give only one.")
         if not named and role in required:
             raise InputError(f"the {role} is needed, but mapped to no column; name its column.")
         if len(named) > 1 and role != "reference":
@@ -98,108 +96,59 @@ def asked_columns(columns: ColumnMap | None, required: Sequence[str] = REQUIRED)
     return asked
 
 
-class MissingColumnError(InputError):
-    """A column that was named, or the column of a required role, does not exist.
+def recognised_columns(names: Iterable[str], asked: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+    """The columns of each role among `names`: those that were asked for, and the recognised ones of the other roles."""
+    # A column that the user gave one role must not be recognised for another.
+    used = {column for columns in asked.values() for column in columns}
+    by_name: dict[str, str] = {}
+    for name in names:
+        if name not in used:
+            by_name.setdefault(_plain(name), name)
+    chosen = {role: columns for role, columns in asked.items() if columns}
+    for role, role_names in COLUMN_NAMES.items():
+        match = next((by_name[name] for name in role_names if name in by_name), None)
+        if match is not None and role not in asked:
+            chosen[role] = (match,)
+    if "reference" not in asked and (numbered := _numbered(chosen.get("reference", ()), by_name)):
+        chosen["reference"] = numbered
+    return chosen
 
-    `role` is the role that lacks a column, `column` the name that was given (or empty), and `unread` the file's columns
-    without a role.
-    """
 
-    def __init__(self, message: str, role: str, column: str, unread: Sequence[str]) -> None:
-        super().__init__(message)
-        self.role, self.column, self.unread = role, column, tuple(unread)
+def columns_in(
+    rows: Iterable[Mapping[str, object]], asked: Mapping[str, tuple[str, ...]]
+) -> tuple[list[str] | None, list[tuple[str, str]]]:
+    """The columns that rows have (None without rows), and those asked for that none of them has, with their roles."""
+    names: dict[str, None] | None = None
+    unseen = [(role, column) for role, columns in asked.items() for column in columns]
+    for row in rows:
+        names = {} if names is None else names
+        names.update(dict.fromkeys(row))
+        unseen = [(role, column) for role, column in unseen if lookup(row, column) is MISSING]
+        if len(names) > FILES.columns:
+            break
+    return None if names is None else list(names), unseen
 
 
-class RoleColumns:
-    """The columns of each role, learnt from the rows as they are read.
-
-    The first row that has all required roles decides on these. The other roles may begin later, as some files have a
-    label column only in rows with a label.
-    """
-
-    def __init__(self, asked: Mapping[str, tuple[str, ...]], required: Sequence[str] = REQUIRED) -> None:
-        self.required = required
-        self.chosen: dict[str, tuple[str, ...]] = {role: columns for role, columns in asked.items() if columns}
-        self._asked = dict(asked)
-        self._unseen = [(role, column) for role, columns in asked.items() for column in columns]
-        self._ready = False
-        self._first: tuple[str, ...] | None = None
-        self._seen: set[tuple[str, ...]] = set()
-
-    def learn(self, row: Mapping[str, object]) -> bool:
-        """Learn from one more row; returns whether all required roles have their columns."""
-        if self._unseen:
-            self._unseen = [(role, column) for role, column in self._unseen if lookup(row, column) is MISSING]
-        names = tuple(row)
-        if names in self._seen:
-            return self._ready
-        self._first = self._first or names
-        recognised = self.recognise(names)
-        if self._ready or not self._lacking(names, recognised):
-            if not self._ready:
-                self._ready = True
-                self._seen.clear()  # rows with these columns may have optional roles
-            self.chosen.update(recognised)
-        if len(self._seen) < _MOST_SEEN:
-            self._seen.add(names)
-        return self._ready
-
-    def recognise(self, names: Iterable[str]) -> dict[str, tuple[str, ...]]:
-        """The columns among `names` of the roles that have none yet."""
-        # A column that the user gave one role must not be recognised for another.
-        used = {column for columns in self.chosen.values() for column in columns}
-        by_name: dict[str, str] = {}
-        for name in names:
-            if name not in used:
-                by_name.setdefault(_plain(name), name)
-        recognised: dict[str, tuple[str, ...]] = {}
-        for role, role_names in COLUMN_NAMES.items():
-            match = next((by_name[name] for name in role_names if name in by_name), None)
-            if match is not None and role not in self.chosen and role not in self._asked:
-                recognised[role] = (match,)
-        if "reference" not in self._asked:
-            references = [*self.chosen.get("reference", ()), *recognised.get("reference", ())]
-            if numbered := _numbered(references, by_name):
-                recognised["reference"] = numbered
-        return recognised
-
-    def _lacking(self, names: Sequence[str], recognised: Mapping[str, tuple[str, ...]]) -> list[str]:
-        """The required roles for which a row with these columns has none."""
-        # Only the head of a dotted path is a column; what is inside may differ from row to row.
-        present = {
-            role
-            for role, columns in self._asked.items()
-            if any(column in names or column.split(".", 1)[0] in names for column in columns)
-        }
-        return [role for role in self.required if role not in recognised and role not in present]
-
-    def missing(self, source: str) -> MissingColumnError | None:
-        """The error for columns that no row had; None where nothing is missing."""
-        if self._first is None:
-            return None
-        names, recognised = self._first, self.recognise(self._first)
-        lacking = [] if self._ready else self._lacking(names, recognised)
-        unseen = [(role, column) for role, column in self._unseen if not lacking or role in lacking]
-        there = ", ".join(names[:_SHOWN_COLUMNS]) + (", …" if len(names) > _SHOWN_COLUMNS else "")
-        there = there or "none at all"
-        used = {column for columns in recognised.values() for column in columns}
-        unread = [name for name in names if name not in used]
-        if unseen:
-            role, column = role_title(unseen[0][0]), unseen[0][1]
-            near = difflib.get_close_matches(column.casefold(), [name.casefold() for name in names], n=1)
-            hint = f"name one of these with columns={{{role!r}: 'COLUMN'}}."
-            if near:
-                hint = f"did you mean {next(name for name in names if name.casefold() == near[0])!r}?"
-            message = f"{source} has no column {column!r}, which was named for the {role}: found {there}; {hint}"
-            return MissingColumnError(message, role, column, unread)
-        if lacking:
-            remedy = "columns={" + ", ".join(f"{role!r}: 'COLUMN'" for role in lacking) + "}"
-            if lacking == ["reference"] and "candidate" in self.required:
-                remedy += " (columns={'reference': ''} for a judge that reads none)"
-            roles = " and none for the ".join(lacking)
-            message = f"{source} has no column for the {roles}: found {there}; name it with {remedy}."
-            return MissingColumnError(message, lacking[-1], "", unread)
-        return None
+def choose_columns(
+    names: Sequence[str],
+    unseen: Sequence[tuple[str, str]],
+    asked: Mapping[str, tuple[str, ...]],
+    required: Sequence[str],
+    source: str,
+) -> dict[str, tuple[str, ...]]:
+    """The columns of each role, from what `columns_in` gives for a source. Raises InputError where one is missing."""
+    chosen = recognised_columns(names, asked)
+    for role, column in unseen:
+        hint = did_you_mean(column, names[:_SHOWN_COLUMNS])
+        raise InputError(f"{source} has no column {column!r}, which was named for the {role_title(role)}; {hint}")
+    if lacking := [role for role in required if role not in chosen]:
+        there = ", ".join([*names[:_SHOWN_COLUMNS], *["…"] * (len(names) > _SHOWN_COLUMNS)]) or "none at all"
+        remedy = "columns={" + ", ".join(f"{role!r}: 'COLUMN'" for role in lacking) + "}"
+        if lacking == ["reference"] and "candidate" in required:
+            remedy += " (columns={'reference': ''} for a judge that reads none)"
+        roles = " and none for the ".join(lacking)
+        raise InputError(f"{source} has no column for the {roles}: found {there}; name it with {remedy}.")
+    return chosen
 
 
 def _numbered(references: Sequence[str], by_name: Mapping[str, str]) -> tuple[str, ...]:
@@ -218,6 +167,6 @@ def _split(name: str) -> tuple[str, int]:
     return (match[1], int(match[2])) if match else (_plain(name), -1)
 
 
+@lru_cache
 def _plain(name: str) -> str:
-    """A name in the spelling of `COLUMN_NAMES`."""
     return re.sub(r"[\s-]+", "_", _CAPITAL.sub("_", name.strip())).lower()

@@ -6,41 +6,16 @@ import csv
 import gzip
 import json
 import os
-import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from bert_judge.errors import InputError, first_line
 
 if TYPE_CHECKING:
     from datasets import Dataset, DatasetDict
-
-_DATA_FILES = {
-    ".parquet": "parquet",
-    ".arrow": "arrow",
-    ".jsonl": "json",
-    ".ndjson": "json",
-    ".json": "json",
-    ".csv": "csv",
-}  # the name of each reader in datasets
-_NO_DATA = frozenset(["dataset_info.json", "dataset_infos.json", "state.json"])
-_SPLITS = {
-    **dict.fromkeys(["train", "training"], "train"),
-    **dict.fromkeys(["validation", "valid", "val", "dev"], "validation"),
-    **dict.fromkeys(["test", "testing"], "test"),
-}
-_SHARD = re.compile(r"-\d{5}-of-\d{5}.*")
-
-
-class _StoredRows(NamedTuple):
-    """Rows on the disk: in files, a folder of `save_to_disk`, or a copied repository with a card."""
-
-    paths: tuple[Path, ...]
-    card: bool = False
-    name: str | None = None
-    split: str | None = None
 
 
 def load_dataset(
@@ -53,9 +28,9 @@ def load_dataset(
     """The rows of a data set, from `LOCAL_DATASETS_DIR`, a local folder or file, or the Hub, in this order.
 
     In `LOCAL_DATASETS_DIR`, `org/data` may be `data` or `org/data`. A local folder holds the output of `save_to_disk`,
-    a copy of a repository of the Hub, or parquet, JSON, JSON lines or CSV files (cells are text). A configuration
-    (`name`) and a split may be its subfolders, and files may be named after their split (`test.jsonl`,
-    `test-00000-of-00002.parquet`). Files and folders that name none stand for any.
+    a copy of a repository of the Hub, or files that datasets reads, named after their split (`test.jsonl`,
+    `test-00000-of-00002.parquet`). A configuration (`name`) and a split may be its subfolders; a folder of
+    `save_to_disk` that names none stands for any.
 
     Several names or splits are joined; no split means all of them. `filter_fn` returns whether a row is kept, and
     `process_fn` further columns of a row.
@@ -64,14 +39,12 @@ def load_dataset(
     """
     from datasets import concatenate_datasets
 
-    pairs = [(config, one_split) for config in _several(name) for one_split in _several(split)]
-    place = find_dataset(path)
+    place, pairs = find_dataset(path), product(_several(name), _several(split))
     if place is None:
         loaded = [_load_from_hub(path, *pair) for pair in pairs]
     else:
-        stored = dict.fromkeys(rows for pair in pairs for rows in _stored(place, *pair))
-        with _quiet():
-            loaded = [_read(rows) for rows in stored]
+        sources = dict.fromkeys(source for pair in pairs for source in _sources(place, *pair))  # each once
+        loaded = [_load_local(*source) for source in sources]
     with _as_input_error(path):
         dataset = concatenate_datasets(loaded)
     return _processed(path, dataset, filter_fn, process_fn)
@@ -85,29 +58,29 @@ def get_dataset_config_names(path: str) -> list[str]:
     with _as_input_error(path):
         if place is None or _card_configs(place):
             return list(datasets.get_dataset_config_names(str(place or path)))
-        dictionaries = [file.parent.name for file in sorted(place.glob("*/dataset_dict.json"))]
-        folders = [folder.name for folder in sorted(place.glob("*/")) if not folder.name.startswith((".", "_"))]
-        return dictionaries or folders
+        folders = [folder for folder in sorted(place.glob("*/")) if not folder.name.startswith((".", "_"))]
+        dictionaries = [folder for folder in folders if (folder / "dataset_dict.json").exists()]
+        return [folder.name for folder in dictionaries or folders]
 
 
 def load_dataset_dict(
     path: str, name: str | Sequence[str] | None = None, split: str | Sequence[str] | None = None
 ) -> dict[str | None, DatasetDict]:
     """The splits of each configuration of a data set: the named ones, or all. Raises InputError."""
-    return {config: _load_splits(path, config, split) for config in _several(name)}
-
-
-def _load_splits(path: str, name: str | None, split: str | Sequence[str] | None) -> DatasetDict:
     import datasets
 
-    if split is not None:
-        return datasets.DatasetDict({str(one): load_dataset(path, name, one) for one in _several(split)})
-    place = find_dataset(path)
-    folder = place / (name or "") if place else None
-    with _as_input_error(path):
-        if folder is None or not (folder / "dataset_dict.json").exists():
-            return datasets.load_dataset(str(place or path), name)
-        return datasets.DatasetDict.load_from_disk(str(folder))
+    place, splits = find_dataset(path), {}
+    for config in _several(name):
+        folder = place / (config or "") if place else None
+        with _as_input_error(path):
+            if split is not None:
+                named = {str(one): load_dataset(path, config, one) for one in _several(split)}
+                splits[config] = datasets.DatasetDict(named)
+            elif folder and (folder / "dataset_dict.json").exists():
+                splits[config] = datasets.DatasetDict.load_from_disk(str(folder))
+            else:
+                splits[config] = datasets.load_dataset(str(place or path), config)
+    return splits
 
 
 def find_dataset(path: str) -> Path | None:
@@ -127,7 +100,6 @@ def _processed(
     filter_fn: Callable[[dict[str, Any]], bool] | None,
     process_fn: Callable[[dict[str, Any]], dict[str, Any]] | None,
 ) -> Dataset:
-    """Filter, then process. Raises InputError for a missing column."""
     options = {"keep_in_memory": True, "load_from_cache_file": False}  # else cache files pile up beside the data
     try:
         with _quiet():
@@ -148,62 +120,37 @@ def _several(value: str | Sequence[str] | None) -> Sequence[str | None]:
     return [value] if value is None or isinstance(value, str) else list(value)
 
 
-def _stored(place: Path, name: str | None, split: str | None) -> list[_StoredRows]:
-    """The rows of a configuration and a split in a place on the disk. Raises InputError if there are none."""
-    if place.is_file():
-        if _reader(place) is None:
-            raise InputError(f"{place} is not a data set; a folder or a file ({', '.join(_DATA_FILES)}) was expected.")
-        return [_StoredRows((place,))]
+def _sources(place: Path, name: str | None, split: str | None) -> list[tuple[Path, str | None, str | None]]:
+    """The places of a configuration and a split, with the name and the split by which datasets knows their rows."""
     configs = _card_configs(place)
-    is_folder = name is not None and (place / name).is_dir()
-    if configs and (name in configs or name is None):
-        return [_StoredRows((place,), True, name, split)]
-    if configs and not is_folder:
-        raise InputError(f"{place} has no configuration {name!r}; there is {', '.join(configs)}.")
+    is_folder = name is not None and name not in configs and (place / name).is_dir()
     root = place / str(name) if is_folder else place
-    if split and (root / split).is_dir():
-        stored = _stored_in(root / split, None, None)
-    else:
-        stored = _stored_in(root, None if is_folder else name, split)
-    if not split and not stored:
-        folders = sorted(folder for folder in root.iterdir() if folder.is_dir() and folder.name in _SPLITS)
-        stored = [rows for folder in folders for rows in _stored_in(folder, None, None)]
-    if stored:
-        return stored
-    parts = [f"{kind} {value!r}" for kind, value in (("configuration", name), ("split", split)) if value]
-    missing = "data of the " + " and ".join(parts) if parts else "data"
-    there = ", ".join(sorted(path.name for path in root.iterdir() if not path.name.startswith("."))) or "nothing"
-    raise InputError(
-        f"{root} has no {missing}; there is {there}. A folder of save_to_disk, or files "
-        f"({', '.join(_DATA_FILES)}) named after their split, were expected."
-    )
+    if folders := _saved(root, None if is_folder else name, split):
+        return [(folder, None, None) for folder in folders]
+    if any(place.rglob("state.json")):
+        parts = [f"{kind} {value!r}" for kind, value in (("configuration", name), ("split", split)) if value]
+        missing = " of the " * bool(parts) + " and ".join(parts)
+        there = ", ".join(sorted(path.name for path in root.iterdir() if not path.name.startswith("."))) or "nothing"
+        raise InputError(f"{root} has no data{missing}; there is {there}.")
+    if configs and name is not None and name not in configs and not is_folder:
+        raise InputError(f"{place} has no configuration {name!r}; there is {', '.join(configs)}.")
+    return [(root, name if name in configs else None, split)]
 
 
-def _stored_in(folder: Path, name: str | None, split: str | None) -> list[_StoredRows]:
-    """The rows in a folder itself: saved as one split, as a dictionary of splits, or in files."""
-    if (folder / "state.json").exists():
-        _check_saved(folder, name, split)
-        return [_StoredRows((folder,))]
-    if (folder / "dataset_dict.json").exists():
-        splits = _read_json(folder / "dataset_dict.json").get("splits", [])
-        chosen = [one for one in splits if split in (None, one)]
-        for one in chosen:
-            _check_saved(folder / one, name, one)
-        return [_StoredRows((folder / one,)) for one in chosen]
-    paths = [path for place in (folder, folder / "data") if place.is_dir() for path in sorted(place.iterdir())]
-    files = [path for path in paths if _reader(path) and path.is_file()]
-    files = _of_split(files, split) if split else files
-    return [_StoredRows(tuple(files))] if files else []
-
-
-def _of_split(files: list[Path], split: str) -> list[Path]:
-    """The files of a split: those of its name, or of its kind, or all files if none names a split."""
-    stems = {file: _SHARD.sub("", file.name.split(".")[0]) for file in files}
-    kinds = {file: {_SPLITS.get(word) for word in re.split(r"[^a-z]+", stem.lower())} for file, stem in stems.items()}
-    exact = [file for file in files if stems[file] == split]
-    kindred = [file for file in files if split in _SPLITS and _SPLITS[split] in kinds[file]]
-    unnamed = files if all(kind == {None} for kind in kinds.values()) else []
-    return exact or kindred or unnamed
+def _saved(root: Path, name: str | None, split: str | None) -> list[Path]:
+    """The folders in which `save_to_disk` wrote a split, or all. Raises InputError for one that says it is another."""
+    if split and (root / split / "state.json").exists():
+        return [root / split]
+    if (root / "state.json").exists():
+        _check_saved(root, name, split)
+        return [root]
+    folders = [] if split else sorted(state.parent for state in root.glob("*/state.json"))
+    if (root / "dataset_dict.json").exists():
+        splits = _read_json(root / "dataset_dict.json").get("splits", [])
+        folders = [root / one for one in splits if split in (None, one)]
+    for folder in folders:
+        _check_saved(folder, name, folder.name)
+    return folders
 
 
 def _check_saved(folder: Path, name: str | None, split: str | None) -> None:
@@ -228,45 +175,33 @@ def _card_configs(folder: Path) -> list[str]:
         return [config["config_name"] for config in (metadata_load(card) or {}).get("configs", [])]
 
 
-def _reader(file: Path) -> str | None:
-    """The reader of datasets for a file, compressed or not."""
-    name = file.name.removesuffix(".gz")
-    return None if name in _NO_DATA else _DATA_FILES.get(Path(name).suffix)
-
-
 def _read_json(path: Path) -> dict[str, Any]:
     with _as_input_error(path):
         return dict(json.loads(path.read_text(encoding="utf-8")))
 
 
-def _read(stored: _StoredRows) -> Dataset:
+def _load_local(root: Path, config: str | None, split: str | None) -> Dataset:
     import datasets
 
-    place = stored.paths[0]
-    with _as_input_error(place):
-        if stored.card:
-            return _joined(datasets.load_dataset(str(place), stored.name, split=stored.split))
-        return _read_files(stored.paths) if place.is_file() else _joined(datasets.load_from_disk(str(place)))
+    with _quiet(), _as_input_error(root):
+        if (root / "state.json").exists():
+            return _joined(datasets.load_from_disk(str(root)))
+        if root.is_file():
+            options = _csv_options(str(root))
+            return datasets.load_dataset(str(root.parent), data_files=root.name, split="train", **options)
+        of_splits = datasets.load_dataset_builder(str(root), config).config.data_files or {}
+        files = [str(file) for of_split in of_splits.values() for file in of_split]
+        options = _csv_options(files[0]) if files else {}
+        return _joined(datasets.load_dataset(str(root), config, split=split, **options))
 
 
-def _read_files(paths: Sequence[Path]) -> Dataset:
-    import datasets
-
-    readers = {str(_reader(file)) for file in paths}
-    if len(readers) > 1:
-        raise InputError(f"{paths[0].parent} has files of several kinds ({', '.join(sorted(readers))}); keep one.")
-    for file in paths:
-        if file.stat().st_size == 0:
-            raise InputError(f"{file} is empty; rows were expected.")
-    options = _csv_options(paths[0]) if readers == {"csv"} else {}
-    return datasets.load_dataset(readers.pop(), data_files=[str(file) for file in paths], split="train", **options)
-
-
-def _csv_options(file: Path) -> dict[str, Any]:
+def _csv_options(file: str) -> dict[str, Any]:
     """Every cell of a CSV file is text: "0.10" is not 0.1, and "NA" is not a missing value."""
     from datasets import Features, Value
 
-    with (gzip.open if file.suffix == ".gz" else open)(file, "rt", encoding="utf-8-sig", newline="") as lines:
+    if not file.removesuffix(".gz").endswith(".csv"):
+        return {}
+    with (gzip.open if file.endswith(".gz") else open)(file, "rt", encoding="utf-8-sig", newline="") as lines:
         header = next(csv.reader(lines))
     return {"features": Features({column: Value("string") for column in header}), "keep_default_na": False}
 
@@ -274,23 +209,21 @@ def _csv_options(file: Path) -> dict[str, Any]:
 def _load_from_hub(path: str, name: str | None, split: str | None) -> Dataset:
     import datasets
 
-    cause: OSError
     with _as_input_error(path):
         try:
             return _joined(datasets.load_dataset(path, name, split=split))
         except datasets.exceptions.DataFilesNotFoundError:
             raise  # the data set exists, but has nothing that can be read
-        except ConnectionError as error:  # raised with HF_HUB_OFFLINE, too
-            cause, reason = error, "it is not in the cache, and the Hub can't be reached or HF_HUB_OFFLINE is set"
-        except FileNotFoundError as error:
-            cause, reason = error, "and the Hub has no public data set of this name (a gated one needs a token)"
-    local = os.environ.get("LOCAL_DATASETS_DIR")
-    places = f"there is no folder {path}{f' here or in LOCAL_DATASETS_DIR ({local})' if local else ''}"
-    raise InputError(f"the data set {path!r} was not found: {places}, {reason}.") from cause
+        except (ConnectionError, FileNotFoundError) as error:  # a ConnectionError also with HF_HUB_OFFLINE
+            local = os.environ.get("LOCAL_DATASETS_DIR")
+            places = f"here or in LOCAL_DATASETS_DIR ({local})" if local else "here"
+            raise InputError(
+                f"the data set {path!r} was not found: there is no folder {path} {places}, and the Hub has no public "
+                "one of this name (a gated one needs a token), or can't be reached (HF_HUB_OFFLINE may be set)."
+            ) from error
 
 
 def _joined(loaded: Any) -> Dataset:
-    """All splits as one."""
     from datasets import Dataset, concatenate_datasets
 
     return loaded if isinstance(loaded, Dataset) else concatenate_datasets(list(loaded.values()))
@@ -305,6 +238,8 @@ def _as_input_error(name: str | Path) -> Iterator[None]:
         yield
     except InputError:
         raise
+    except StopIteration as error:
+        raise InputError(f"{name} can't be read as a data set: a file is empty.") from error
     except (DatasetsError, ValueError, OSError, KeyError, TypeError, RuntimeError, AttributeError) as error:
         reason = first_line(error.__cause__ or error)
         raise InputError(f"{name} can't be read as a data set: {reason}.") from error

@@ -1,14 +1,10 @@
-"""Find what a path names, and recognise its format: files, pipes, addresses, folders of files, saved datasets and runs.
-
-A file is opened once for this, and once more when its rows are read.
-"""
+"""Find what a path names, and its format: files, pipes, addresses, folders of files, saved datasets and runs."""
 
 from __future__ import annotations
 
 import difflib
 import io
 import os
-import stat
 import sys
 import warnings
 import zipfile
@@ -19,13 +15,20 @@ from pathlib import Path
 from typing import Final
 
 from bert_judge.errors import InputError
-from bert_judge.inputs.files import FORMATS, Input, InputFile
+from bert_judge.inputs.files import FORMATS, Input, InputFile, dataset_folder, is_dataset, parquet_columns
 from bert_judge.inputs.limits import FILES, Limits
-from bert_judge.inputs.remote import TemporaryCopy, addresses_in, fetched, is_remote
 from bert_judge.inputs.saved import ARCHIVE, LogFormat, log_format
-from bert_judge.inputs.streams import MAGIC_BYTES, PACKINGS, decoded, packing_of, readable
-from bert_judge.inputs.tables import dataset_folder, is_dataset, parquet_columns
-from bert_judge.inputs.texts import first_values
+from bert_judge.inputs.streams import (
+    MAGIC_BYTES,
+    PACKINGS,
+    TemporaryCopy,
+    addresses_in,
+    fetched,
+    opened,
+    packing_of,
+    readable,
+)
+from bert_judge.inputs.texts import BLANK, first_values
 from bert_judge.results import PARTS, RUN, VERDICTS
 from bert_judge.wording import public_text
 
@@ -41,7 +44,6 @@ _SUFFIXES: Final = {
 _ENDINGS = frozenset((*_SUFFIXES, ARCHIVE))
 _WORKBOOKS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods", ".numbers")
 _ZIP_MAGIC, _PARQUET_MAGIC = b"PK\x03\x04", b"PAR1"
-_BLANK = b"\xef\xbb\xbf \t\r\n"
 
 
 def find_input(path: str | Path | Sequence[str | Path], input_format: str | None, limits: Limits = FILES) -> Input:
@@ -73,8 +75,7 @@ def _unread(paths: Sequence[str | Path], files: Sequence[InputFile]) -> tuple[st
 
 
 def _files_at(path: str, input_format: str | None) -> list[InputFile]:
-    """What one path names: a file, a saved dataset, or the files in a folder."""
-    if is_remote(path):
+    if "://" in path:
         formats = [input_format] if input_format else FORMATS
         addresses = addresses_in(path, lambda path: _format_by_name(path) in formats)
         files = []
@@ -87,13 +88,22 @@ def _files_at(path: str, input_format: str | None) -> list[InputFile]:
         copy = TemporaryCopy("standard input", sys.stdin.buffer)
         return [_file("standard input", Path("-"), input_format, copy)]
     place = Path(path)
-    mode = _mode(place)
-    if stat.S_ISDIR(mode):
+    with readable(path):
+        if not place.exists():
+            raise InputError(f"{place} does not exist; {_existing(place)}")
+    if place.is_dir():
         return _files_in_folder(place, path, input_format)
-    if stat.S_ISREG(mode):
+    if place.is_file():
         return [_file(path, place, input_format)]
     with readable(path), place.open("rb") as stream:
         return [_file(path, place, input_format, TemporaryCopy(path, stream))]
+
+
+def _existing(place: Path) -> str:
+    folder = place.parent
+    names = [file.name for file in folder.iterdir()] if folder.is_dir() and os.access(folder, os.R_OK) else []
+    close = [str(place.with_name(name)) for name in difflib.get_close_matches(place.name, names)]
+    return f"did you mean {' or '.join(close)}?" if close else "give the path of a file, or - for standard input."
 
 
 def _file(name: str, place: Path, input_format: str | None, copy: TemporaryCopy | None = None) -> InputFile:
@@ -101,20 +111,18 @@ def _file(name: str, place: Path, input_format: str | None, copy: TemporaryCopy 
     if input_format == "datasets":
         raise InputError(f"{name} is a file, and a saved dataset is a folder; give the folder or another format.")
     location = copy.path if copy else place
-    kind = input_format or _format_by_name(place)
-    with readable(name), io.FileIO(location) as raw:
+    with readable(name), location.open("rb") as raw:
         start = raw.read(MAGIC_BYTES)
-        if not start:
-            raise InputError(f"{name} is empty; rows were expected.")
-        raw.seek(0)
-        packing = packing_of(place, start)
-        if packing and kind == "parquet":
-            raise InputError(
-                f"{name} is a parquet file inside {packing.name}, which cannot be read row by row; unpack it first."
-            )
-        with readable(name, packing), decoded(raw, packing) as stream:
-            mark = _first_mark(stream)
-            log = None if input_format else _log_format(name, place, raw, stream, b"" if packing else start, mark)
+    if not start:
+        raise InputError(f"{name} is empty; rows were expected.")
+    kind, packing = input_format or _format_by_name(place), packing_of(place, start)
+    if packing and kind == "parquet":
+        raise InputError(
+            f"{name} is a parquet file inside {packing.name}, which cannot be read row by row; unpack it first."
+        )
+    with opened(name, location, packing) as stream:
+        mark = _first_mark(stream)
+        log = None if input_format else _log_format(name, location, b"" if packing else start, stream, mark)
     if log:
         return InputFile(name, location, log.tool, packing, log=log, copy=copy)
     if kind is None and start.startswith(_PARQUET_MAGIC):
@@ -127,31 +135,27 @@ def _file(name: str, place: Path, input_format: str | None, copy: TemporaryCopy 
 def _first_mark(stream: io.BufferedReader) -> bytes:
     """The first byte that is not blank, which stays in the stream; empty for a blank file."""
     while chunk := stream.peek():
-        rest = chunk.lstrip(_BLANK)
+        rest = chunk.lstrip(BLANK)
         stream.read(len(chunk) - len(rest))
         if rest:
             return rest[:1]
     return b""
 
 
-def _log_format(
-    name: str, place: Path, raw: io.FileIO, stream: io.BufferedReader, start: bytes, mark: bytes
-) -> LogFormat | None:
+def _log_format(name: str, location: Path, start: bytes, stream: io.BufferedReader, mark: bytes) -> LogFormat | None:
     """The log format of a file; None where no tool that we know wrote it.
 
     Raises InputError for a log of inspect that is a damaged archive: no other reader could name the damage.
     """
     try:
         if start.startswith(_ZIP_MAGIC):
-            with zipfile.ZipFile(raw) as archive:
+            with zipfile.ZipFile(location) as archive:
                 return log_format("zip", [dict.fromkeys(archive.namelist())])
         if start.startswith(_PARQUET_MAGIC):
-            return log_format("parquet", [dict.fromkeys(parquet_columns(raw, name))])
-        if mark == b"{":
-            return log_format("{", first_values(stream, name))
-        return log_format("[", first_values(stream, name)) if mark == b"[" else None
+            return log_format("parquet", [dict.fromkeys(parquet_columns(location, name))])
+        return log_format(mark.decode(), first_values(stream, name, mark.decode())) if mark in (b"{", b"[") else None
     except zipfile.BadZipFile as error:
-        if place.suffix == ARCHIVE:
+        if name.endswith(ARCHIVE):
             raise InputError(f"{name} is a damaged zip file ({error}); copy it again.") from error
         return None
     except (ValueError, OSError, NotImplementedError):
@@ -210,7 +214,6 @@ def _files_in_folder(folder: Path, name: str, input_format: str | None) -> list[
 
 
 def _plain_files(folder: Path, input_format: str | None) -> list[Path]:
-    """The files of known formats in a folder itself, by name."""
     formats = [input_format] if input_format else FORMATS
     files = sorted(path for path in folder.iterdir() if path.is_file() and not path.name.startswith("."))
     return [path for path in files if _format_by_name(path) in formats]
@@ -235,18 +238,3 @@ def _files_below(folder: Path) -> list[Path]:
 def _format_by_name(path: Path) -> str | None:
     packed = path.suffix.lower() in {packing.suffix for packing in PACKINGS}
     return _SUFFIXES.get(Path(path.stem if packed else path.name).suffix.lower())
-
-
-def _mode(place: Path) -> int:
-    try:
-        return place.stat().st_mode
-    except (FileNotFoundError, NotADirectoryError) as error:
-        folder = place.parent
-        if not folder.is_dir():
-            raise InputError(f"{place} does not exist, nor does its folder; give the path of a file.") from error
-        names = [file.name for file in folder.iterdir()] if os.access(folder, os.R_OK) else []
-        close = [str(place.with_name(name)) for name in difflib.get_close_matches(place.name, names)]
-        hint = f"did you mean {' or '.join(close)}?" if close else "give the path of a file, or - for standard input."
-        raise InputError(f"{place} does not exist; {hint}") from error
-    except OSError as error:
-        raise InputError(f"{place} cannot be read ({error.strerror}); give the path of a readable file.") from error

@@ -1,9 +1,8 @@
-"""Settings files, in YAML or JSON: judges, suites, rules, flags."""
+"""Settings files, in YAML or JSON: judges, flags, training mixes."""
 
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,8 +21,8 @@ def shown(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else _repr.repr(value)
 
 
-def read_yaml(path: Path, name: str, read: Callable[[str], Any] | None = None) -> Any:
-    """The content of a YAML file, parsed by `read` (default: `yaml.safe_load`). Messages call the file `name`.
+def read_yaml(path: Path, name: str) -> Any:
+    """The content of a YAML file. Messages call the file `name`.
 
     Raises InputError for a file that can't be read, is too large, is not UTF-8, or is not YAML.
     """
@@ -32,7 +31,7 @@ def read_yaml(path: Path, name: str, read: Callable[[str], Any] | None = None) -
     try:
         if path.stat().st_size > LARGEST:
             raise InputError(f"{name} {path} has over {LARGEST >> 20} MiB; a file of settings was expected.")
-        return (read or yaml.safe_load)(path.read_text(encoding="utf-8"))
+        return yaml.safe_load(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise InputError(f"{name} {path} can't be read ({error.strerror}); a YAML file was expected.") from error
     except UnicodeDecodeError as error:

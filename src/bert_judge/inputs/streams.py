@@ -1,21 +1,29 @@
-"""Open a file as a stream of UTF-8: unpacked if it is compressed, recoded if it is UTF-16."""
+"""Open a file as a stream of UTF-8: unpacked if it is compressed, recoded if it is UTF-16.
+
+Remote files (`s3://…`, `gs://…`, `hf://…`, `https://…`) and pipes are copied once, and read like any other.
+"""
 
 from __future__ import annotations
 
 import bz2
 import codecs
 import gzip
-import hashlib
 import io
 import lzma
+import os
 import re
+import shutil
+import tempfile
+import weakref
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from functools import cache
 from pathlib import Path
 from typing import IO, Any, BinaryIO, Final, NamedTuple
 
-from bert_judge.errors import InputError
+from bert_judge.errors import InputError, first_line
+from bert_judge.wording import public_text
 
 CHUNK: Final = 1 << 20
 MAGIC_BYTES: Final = 10
@@ -58,34 +66,23 @@ def packing_of(path: Path, start: bytes) -> Packing | None:
 
 
 @contextmanager
-def opened(
-    location: Path, packing: Packing | None, on_end: Callable[[str], None] | None = None
-) -> Iterator[io.BufferedReader]:
-    """The content of a file, as `decoded` gives it.
+def opened(name: str, location: Path, packing: Packing | None) -> Iterator[io.BufferedReader]:
+    """The content of a file: unpacked, and UTF-16 as UTF-8; bytes of other encodings stay as they are.
 
-    `on_end` is called with the SHA-256 of the file's own bytes once all of them have been read.
-    """
-    raw = _HashedFile(location, on_end) if on_end else io.FileIO(location)
-    with raw, decoded(raw, packing) as stream:
-        yield stream
-
-
-@contextmanager
-def decoded(raw: io.RawIOBase, packing: Packing | None) -> Iterator[io.BufferedReader]:
-    """The content of an open file: unpacked, UTF-16 as UTF-8, lone carriage returns (old Macs) as line feeds.
-
-    Bytes of other encodings stay as they are.
+    Raises InputError, which calls the file `name`, where it can't be read, also within the context.
     """
     # A buffered reader yields lines much faster than an unpacking stream does.
-    with ExitStack() as streams:
-        stream = streams.enter_context(_buffered(raw))
+    with readable(name, packing), ExitStack() as streams:
+        stream = streams.enter_context(_buffered(io.FileIO(location)))
         if packing:
             stream = streams.enter_context(_buffered(packing.unpack(stream)))
         if stream.peek(2)[:2] in _UTF16:
-            stream = streams.enter_context(_buffered(_utf16(stream)))
-        if _has_lone_returns(stream.peek()):
-            stream = streams.enter_context(_buffered(_line_feeds(stream)))
+            stream = streams.enter_context(_buffered(_Utf16(stream)))
         yield stream
+
+
+def _buffered(stream: Any) -> io.BufferedReader:
+    return io.BufferedReader(stream, CHUNK)
 
 
 @contextmanager
@@ -106,55 +103,75 @@ def readable(name: str, packing: Packing | None = None) -> Iterator[None]:
         ) from error
 
 
-class _HashedFile(io.FileIO):
-    """A file that is hashed while it is read from start to end."""
+class _Utf16(io.RawIOBase):
+    """A stream of UTF-16 as UTF-8; half a character at its end, or alone, becomes U+FFFD."""
 
-    def __init__(self, location: Path, on_end: Callable[[str], None]) -> None:
-        super().__init__(location)
-        self._digest = hashlib.sha256()
-        self._on_end = on_end
-
-    def readinto(self, buffer: Any) -> int:
-        count = super().readinto(buffer) or 0
-        self._digest.update(memoryview(buffer)[:count])
-        if not count:
-            self._on_end(self._digest.hexdigest())
-        return count
-
-
-class _Recoded(io.RawIOBase):
-    """A stream over another one, whose chunks `read(size)` returns in another encoding."""
-
-    def __init__(self, source: IO[Any], read: Callable[[int], bytes]) -> None:
-        self._source, self._read = source, read
+    def __init__(self, stream: io.BufferedReader) -> None:
+        self._text = io.TextIOWrapper(stream, "utf-16", errors="replace", newline="")
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        data = self._read(len(buffer))
+        data = self._text.read(len(buffer) // 4).encode()  # a character has at most four bytes
         buffer[: len(data)] = data
         return len(data)
 
     def close(self) -> None:
-        self._source.close()
+        self._text.close()
         super().close()
 
 
-def _utf16(stream: io.BufferedReader) -> _Recoded:
-    """UTF-16 as UTF-8; half a character at its end, or alone, becomes U+FFFD."""
-    text = io.TextIOWrapper(stream, "utf-16", errors="replace", newline="")
-    return _Recoded(text, lambda size: text.read(size // 4).encode())  # a character has at most four bytes
+class TemporaryCopy:
+    """A copy, at `path`, of a stream that can be read only once; deleted with this object."""
+
+    def __init__(self, name: str, stream: BinaryIO) -> None:
+        with readable(name):
+            handle, path = tempfile.mkstemp(prefix="bert-judge-")
+            self.path = Path(path)
+            weakref.finalize(self, self.path.unlink, missing_ok=True)
+            with os.fdopen(handle, "wb") as copy:
+                shutil.copyfileobj(stream, copy, CHUNK)
 
 
-def _line_feeds(stream: io.BufferedReader) -> _Recoded:
-    """Each carriage return as a line feed."""
-    return _Recoded(stream, lambda size: stream.read(size).replace(b"\r", b"\n"))
+def addresses_in(address: str, is_known: Callable[[Path], bool]) -> list[str]:
+    """The remote files that an address names: itself, those of its pattern, or the known ones in its folder."""
+    from fsspec.core import url_to_fs
+
+    with _reached(address):
+        files, path = url_to_fs(address)
+        if files.isdir(path):
+            paths = [inside for inside in files.ls(path, detail=False) if is_known(Path(inside))]
+        else:
+            paths = files.glob(path) if any(sign in path for sign in "*?[") else [path]
+        addresses = [files.unstrip_protocol(path) for path in sorted(paths)]
+    if not addresses:
+        raise InputError(f"{public_text(address)} names no file; the address of a file with answers was expected.")
+    return addresses
 
 
-def _has_lone_returns(start: bytes) -> bool:
-    return b"\r" in start and b"\n" not in start
+@cache
+def fetched(address: str) -> TemporaryCopy:
+    """A copy of a remote file, made once per process. Raises InputError where it can't be read."""
+    from fsspec.core import url_to_fs
+
+    with _reached(address):
+        files, path = url_to_fs(address)
+        with files.open(path, "rb") as stream:
+            copy = TemporaryCopy(public_text(address), stream)
+    os.utime(copy.path, (0, 0))  # the same stamp in every process
+    return copy
 
 
-def _buffered(stream: Any) -> io.BufferedReader:
-    return io.BufferedReader(stream, CHUNK)
+@contextmanager
+def _reached(address: str) -> Iterator[None]:
+    """Raise InputError for whatever a file system raises, also for a package that it lacks."""
+    try:
+        yield
+    except InputError:
+        raise
+    except Exception as error:  # each file system has its own errors
+        raise InputError(
+            f"{public_text(address)} can't be read ({type(error).__name__}: {first_line(error)}); give the address of "
+            "a file that can be read from here, or a copy of it."
+        ) from error

@@ -7,7 +7,7 @@ import csv
 import json
 import re
 import sys
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from functools import lru_cache
 from itertools import chain
@@ -15,8 +15,11 @@ from typing import BinaryIO, Final
 
 from bert_judge.errors import InputError
 from bert_judge.inputs.limits import FILES, Limits, check, check_whole
-from bert_judge.inputs.values import NumberText, RawRow, as_json
+from bert_judge.inputs.values import NumberText, RawRow, as_json, mapping
 from bert_judge.wording import text_of_csv
+
+BLANK: Final = b"\xef\xbb\xbf \t\r\n"
+"""The bytes of byte-order marks and white space."""
 
 _number = lru_cache(maxsize=4096)(NumberText)  # long lists repeat numbers
 _DECODER: Final = json.JSONDecoder(parse_float=_number, parse_int=_number, parse_constant=_number)
@@ -26,11 +29,8 @@ _FIRST_BYTES = 4 << 20  # enough to show which tool wrote a file
 _LONGEST_TOKEN = 16
 _BOM = "\ufeff"  # some programs write two; concatenated JSON lines have one in their middle
 _MARK = re.compile(r"[^ \t\r\n]")
-_AFTER_RETURN = re.compile(r"(?<=\r)(?!\n|\Z)")
 _DELIMITERS = (",", ";", "\t")
-_OPENING = r'(?m:^|(?<=[,;\t]))"'  # a quote where a cell may begin, with any delimiter
-_QUOTED = re.compile(_OPENING + r'(?:[^"]|"")*"')
-_OPEN = re.compile(_OPENING)
+_QUOTED = re.compile(r'"[^"]*"?')
 _SAVE_AS_UTF8 = 'save it as UTF-8, in Excel as "CSV UTF-8", or convert it with iconv -f WINDOWS-1252 -t UTF-8'
 _EXCELS_LINE = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)
 
@@ -38,21 +38,18 @@ _EXCELS_LINE = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)
 def read_jsonl(stream: BinaryIO, name: str, skip: int = 0, limits: Limits = FILES) -> Iterator[RawRow]:
     """Yield one row for each line that is not blank, after the first `skip` of these."""
     for line, data in enumerate(_lines(stream, name, limits), 1):
-        if skip and data.startswith(b"{"):  # not blank, and skipped without being parsed
-            skip -= 1
+        if not data.strip(BLANK):
             continue
-        row = _line_row(line, data)
-        if row and skip:
+        if skip:
             skip -= 1
-        elif row:
-            yield row
+        else:
+            yield _line_row(line, data)
 
 
-def _line_row(line: int, data: bytes) -> RawRow | None:
-    """The row of a line; None for a blank one."""
+def _line_row(line: int, data: bytes) -> RawRow:
     try:
         text = data.decode().lstrip(_BOM).strip()
-        return _object_row(line, parsed(text), text) if text else None
+        return _object_row(line, parsed(text), text)
     except UnicodeDecodeError as error:
         return RawRow(line, None, _not_utf8(error), data.decode(errors="replace").strip())
     except (ValueError, RecursionError) as error:
@@ -68,46 +65,43 @@ def _lines(stream: BinaryIO, name: str, limits: Limits) -> Iterator[bytes]:
 
 def read_json_list(stream: BinaryIO, name: str, limits: Limits = FILES) -> Iterator[RawRow]:
     """Yield one row for each element of a JSON list; one element is in memory at a time."""
-    buffer = _JsonBuffer(stream, name, limits)
-    if buffer.peek() != "[":
-        raise buffer.broken("a list of objects was expected")
-    for number, (value, text) in enumerate(_elements(buffer), 1):
+    for number, (_, value, text) in enumerate(read_json(stream, name, "[", (), limits), 1):
         yield _object_row(number, value, text)
-    if buffer.peek():
-        raise buffer.broken("there is more after the end of the list")
 
 
-def read_members(
-    stream: BinaryIO, name: str, lists: Collection[str] = (), limits: Limits = FILES
-) -> Iterator[tuple[str, object]]:
-    """Yield name and value of each member of a JSON object; one value is in memory at a time.
+def read_json(
+    stream: BinaryIO,
+    name: str,
+    start: str,
+    lists: Collection[str] = (),
+    limits: Limits = FILES,
+    most: int = sys.maxsize,
+) -> Iterator[tuple[str, object, str]]:
+    """Yield name (empty in a list), value and text of each item of a JSON object or list; one is in memory at a time.
 
-    A list whose name is in `lists` is yielded by element, each with the name of the list.
+    `start` is how the JSON begins: { or [. A list whose name is in `lists` is yielded by element, each with the name of
+    the list. Raises InputError where the JSON is broken, or longer than `most` bytes.
     """
-    buffer = _JsonBuffer(stream, name, limits)
-    if buffer.peek() != "{":
-        raise buffer.broken("an object was expected")
-    yield from _members(buffer, lists)
+    buffer = _JsonBuffer(stream, name, limits, most)
+    if buffer.peek() != start:
+        raise buffer.broken(f"{'a list of objects' if start == '[' else 'an object'} was expected")
+    yield from _items(buffer, lists)
     if buffer.peek():
-        raise buffer.broken("there is more after the end of the object")
+        raise buffer.broken(f"there is more after the end of the {'list' if start == '[' else 'object'}")
 
 
-def first_values(stream: BinaryIO, name: str) -> Iterator[Mapping[str, object]]:
-    """What JSON begins with: the members of its first object, one more each time, or the first element of its list.
+def first_values(stream: BinaryIO, name: str, start: str) -> Iterator[Mapping[str, object]]:
+    """What JSON begins with: the members of its object, one more each time, or the first element of its list.
 
-    A first element that is no object is the value of "". Raises InputError where the JSON is broken, and where the
-    object is too large to show what wrote it.
+    Raises InputError where the JSON is broken, and where the object is too large to show what wrote it.
     """
-    buffer = _JsonBuffer(stream, name, FILES, most=_FIRST_BYTES)
-    if buffer.peek() == "{":
-        members: dict[str, object] = {}
-        for key, value in _members(buffer):
-            members[key] = value
-            yield members
-    else:
-        for value, _ in _elements(buffer):
-            yield value if isinstance(value, Mapping) else {"": value}
+    members: dict[str, object] = {}
+    for key, value, _ in read_json(stream, name, start, most=_FIRST_BYTES):
+        if start == "[":
+            yield mapping(value)
             return
+        members[key] = value
+        yield members
 
 
 def parsed(text: str) -> object:
@@ -116,53 +110,36 @@ def parsed(text: str) -> object:
     return value
 
 
-def _members(buffer: _JsonBuffer, lists: Collection[str] = ()) -> Iterator[tuple[str, object]]:
-    """The members of the object at the start of the window, as `read_members` yields them."""
-    for _ in _items(buffer, "}", "object"):
-        key, _ = buffer.value()
-        if not isinstance(key, str) or buffer.peek() != ":":
-            raise buffer.broken("a name and ':' were expected")
-        buffer.take()
-        if key in lists and buffer.peek() == "[":
-            for value, _ in _elements(buffer):
-                yield key, value
-        else:
-            yield key, buffer.value()[0]
-
-
-def _elements(buffer: _JsonBuffer) -> Iterator[tuple[object, str]]:
-    """The values of the list at the start of the window, each with its text."""
-    for _ in _items(buffer, "]", "list"):
-        yield buffer.value()
-
-
-def _items(buffer: _JsonBuffer, end: str, kind: str) -> Iterator[None]:
-    """Move the window to each item of an object or a list, whose reader moves it past the item, and past `end`."""
+def _items(buffer: _JsonBuffer, lists: Collection[str] = ()) -> Iterator[tuple[str, object, str]]:
+    end = "}" if buffer.peek() == "{" else "]"
     buffer.take()
     mark = end if buffer.peek() == end else ","
     if mark == end:
         buffer.take()
     while mark == ",":
-        yield
+        key = buffer.key() if end == "}" else ""
+        if key in lists and buffer.peek() == "[":
+            yield from ((key, value, text) for _, value, text in _items(buffer))
+        else:
+            yield key, *buffer.value()
         mark = buffer.peek()
         if mark not in (",", end):
-            raise buffer.broken(f"',' or '{end}' was expected" if mark else f"the {kind} has no end")
+            raise buffer.broken(f"',' or '{end}' was expected" if mark else "it has no end")
         buffer.take()
 
 
 def read_csv(stream: BinaryIO, name: str, delimiter: str | None, limits: Limits = FILES) -> Iterator[RawRow]:
     """Yield one row for each record below the header; a record may span many lines.
 
-    The default delimiter is the most frequent one of the header (a comma, a semicolon or a tab), or that of a first
-    line `sep=;`, as Excel writes it. Blank lines and records of blank cells are skipped.
+    The default delimiter is the most frequent one in the header's first line (a comma, a semicolon or a tab), or that
+    of a first line `sep=;`, as Excel writes it. Blank lines and records of blank cells are skipped.
     """
     # This limit is that of the whole process, so it is never lowered.
     csv.field_size_limit(max(csv.field_size_limit(), limits.whole))
     lines = _TextLines(stream, name, limits)
-    kind = "CSV" if delimiter is None else "TSV"
-    head: list[str] = []
+    kind, head = "CSV" if delimiter is None else "TSV", list[str]()
     if delimiter is None:
-        head, delimiter = _delimited(_head(lines))
+        head, delimiter = _delimited_head(lines)
     # Without `strict`, an unclosed quote would silently swallow the rest of the file into one cell.
     reader = csv.reader(chain(head, lines), delimiter=delimiter, strict=True)
     header: list[str] = []
@@ -178,41 +155,29 @@ def read_csv(stream: BinaryIO, name: str, delimiter: str | None, limits: Limits 
             return
         if problem and not header:
             raise InputError(f"{name} line {line} {problem}; its header must be right before any row can be read.")
+        if any(cells) and header and len(cells) != len(header):
+            problem = problem or f"has {len(cells)} cells where the header has {len(header)}"
         if problem:
             yield RawRow(line, None, problem, as_json(cells))
         elif cells and not header:
             header = _header(list(map(text_of_csv, cells)), name, limits)
-        elif any(cells) and len(cells) != len(header):
-            problem = f"has {len(cells)} cells where the header has {len(header)}"
-            yield RawRow(line, None, problem, as_json(cells))
         elif any(cells):
             yield RawRow(line, dict(zip(header, map(text_of_csv, cells), strict=True)), cells=True)
         line = reader.line_num + 1
         lines.start_record()
 
 
-def _head(lines: Iterator[str]) -> list[str]:
-    """The lines of the first record that is not blank: it ends where no quoted cell is open."""
+def _delimited_head(lines: Iterator[str]) -> tuple[list[str], str]:
+    """The lines up to the first that is not blank, and the delimiter that it shows; a line `sep=;` becomes blank."""
     head: list[str] = []
-    is_open = False
     for line in lines:
+        if named := _EXCELS_LINE.fullmatch(line):
+            return [*head, "\n"], named[1]
         head.append(line)
-        if line.strip() and ('"' in line or not is_open):
-            is_open = _OPEN.search(_unquoted(head)) is not None
-            if not is_open:
-                break
-    return head
-
-
-def _unquoted(lines: list[str]) -> str:
-    return _QUOTED.sub("", "".join(lines))
-
-
-def _delimited(head: list[str]) -> tuple[list[str], str]:
-    """The head and its delimiter; a line `sep=;` becomes a blank one, so that line numbers stay right."""
-    if head and (named := _EXCELS_LINE.fullmatch(head[-1])):
-        return [*head[:-1], "\n"], named[1]
-    return head, max(_DELIMITERS, key=_unquoted(head).count)
+        if line.strip():
+            break
+    unquoted = _QUOTED.sub("", head[-1] if head else "")
+    return head, max(_DELIMITERS, key=unquoted.count)
 
 
 def _header(cells: list[str], name: str, limits: Limits) -> list[str]:
@@ -226,18 +191,17 @@ def _header(cells: list[str], name: str, limits: Limits) -> list[str]:
 def _object_row(line: int, value: object, text: str) -> RawRow:
     if isinstance(value, dict):
         return RawRow(line, value, "", text)
-    hint = " (a file that is one list is read with input_format='json')" if isinstance(value, list) else ""
+    hint = ""
+    if isinstance(value, list):
+        hint = " (a file that is one list is read with input_format='json')"
+    elif type(value) is str:
+        hint = " (a list of texts, as `generate` writes candidates, is judged by `bert-judge judge` with its task)"
     return RawRow(line, None, f"holds no JSON object{hint}", text)
 
 
 def _not_utf8(error: UnicodeDecodeError) -> str:
-    return f"is not UTF-8 text (the byte {_byte(error)} at its position {error.start + 1}; {_SAVE_AS_UTF8})"
-
-
-def _byte(error: UnicodeDecodeError) -> str:
-    byte = error.object[error.start : error.start + 1]
-    letter = byte.decode("cp1252", errors="ignore")
-    return f"0x{byte.hex()}" + (f" ({letter} in Windows-1252)" if letter.isprintable() and letter else "")
+    byte = error.object[error.start]
+    return f"is not UTF-8 text (the byte 0x{byte:02x} at its position {error.start + 1}; {_SAVE_AS_UTF8})"
 
 
 def _cause(error: ValueError | RecursionError) -> str:
@@ -252,8 +216,6 @@ class _TextLines:
     def __init__(self, stream: BinaryIO, name: str, limits: Limits) -> None:
         self._lines = _lines(stream, name, limits)
         self._name, self._limits = name, limits
-        self._first = True
-        self._parts = deque[str]()
         self._line = self._size = 0
         self.problem = ""
 
@@ -265,37 +227,24 @@ class _TextLines:
         return self
 
     def __next__(self) -> str:
-        if not self._parts:
-            data = next(self._lines)
-            self._line, self._size = self._line + 1, self._size + len(data)
-            check_whole(self._size, self._limits, f"the record at line {self._line:,} of {self._name}")
-            text = self._decoded(data)
-            if self._first:
-                self._first, text = False, text.lstrip(_BOM)
-            # A lone carriage return outside quotes ends a record, but the csv module accepts it only at a line's end.
-            self._parts.extend(_AFTER_RETURN.split(text))
-        return self._parts.popleft()
-
-    def _decoded(self, data: bytes) -> str:
+        data = next(self._lines)
+        self._line, self._size = self._line + 1, self._size + len(data)
+        check_whole(self._size, self._limits, f"the record at line {self._line:,} of {self._name}")
         try:
-            return data.decode()
+            text = data.decode()
         except UnicodeDecodeError as error:
             self.problem = self.problem or _not_utf8(error)
-            return data.decode(errors="replace")
+            text = data.decode(errors="replace")
+        return text.lstrip(_BOM) if self._line == 1 else text
 
 
 class _JsonBuffer:
     """A window on a JSON text that grows until the value at its start is complete, up to `most` bytes of text."""
 
-    def __init__(self, stream: BinaryIO, name: str, limits: Limits, most: int = sys.maxsize) -> None:
-        self._stream = stream
-        self._left = most
-        self._name, self._limits = name, limits
+    def __init__(self, stream: BinaryIO, name: str, limits: Limits, most: int) -> None:
+        self._stream, self._left, self._name, self._limits = stream, most, name, limits
         self._decoder = codecs.getincrementaldecoder("utf-8")()
-        self._started = False
-        self._text = ""
-        self._at = 0
-        self._line = 1
+        self._text, self._at, self._line = "", 0, 1
 
     def _more(self) -> bool:
         """Drop the part before the window's start and read on; returns whether there was more."""
@@ -309,11 +258,11 @@ class _JsonBuffer:
         except UnicodeDecodeError as error:
             line = self._line + rest.count("\n") + error.object.count(b"\n", 0, error.start)
             raise InputError(
-                f"{self._name} is not UTF-8 text: its line {line} holds the byte {_byte(error)}; {_SAVE_AS_UTF8}."
+                f"{self._name} line {line} is not UTF-8 text (the byte 0x{error.object[error.start]:02x}); "
+                f"{_SAVE_AS_UTF8}."
             ) from error
-        if not self._started:
+        if not self._text:  # the beginning
             text = text.lstrip(_BOM)
-            self._started = bool(text)
         self._text, self._at = rest + text, 0
         return bool(data)
 
@@ -357,6 +306,14 @@ class _JsonBuffer:
             text = self._text[self._at : end]
             self._advance(end)
             return value, text
+
+    def key(self) -> str:
+        """The name of a member; moves past the colon after it."""
+        key, _ = self.value()
+        if not isinstance(key, str) or self.peek() != ":":
+            raise self.broken("a name and ':' were expected")
+        self.take()
+        return key
 
     def broken(self, cause: str) -> InputError:
         """The error for JSON that can't be read further."""

@@ -12,14 +12,14 @@ from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from decimal import Decimal
 from sys import intern
-from typing import Final, NamedTuple, cast
+from typing import Final, NamedTuple
 
 from bert_judge.errors import InputError
 from bert_judge.inputs.columns import MISSING, REQUIRED, lookup
 from bert_judge.records import Sample, whole_text
 
 KEPT_CHARACTERS: Final = 200
-"""A column of plain values is kept in `meta` if none of its texts is longer than this."""
+"""`meta` keeps texts that are not longer than this, numbers and truth values."""
 
 _LABELS: Final[Mapping[str, int | None]] = {
     **dict.fromkeys(("1", "1.0", "true", "correct", "yes"), 1),
@@ -36,10 +36,8 @@ _ITEM = re.compile(
 # numpy (and so pandas) writes white space between the items of an array where Python writes commas.
 _BETWEEN = r"(?:\s*+,\s*+|\s++)"
 # The pattern is possessive throughout, so that a hostile cell can't make it backtrack.
-_LIST = re.compile(
-    rf"\s*(?:array\()?[\[(]\s*+(?P<items>(?:{_ITEM.pattern})(?:{_BETWEEN}(?:{_ITEM.pattern}))*+)\s*+,?+\s*+[\])]"
-    r"(?:,\s*dtype=\w+\))?\s*"
-)
+_LIST = re.compile(rf"\s*[\[(]\s*+(?P<items>(?:{_ITEM.pattern})(?:{_BETWEEN}(?:{_ITEM.pattern}))*+)\s*+,?+\s*+[\])]\s*")
+
 _SEPARATORS: Final = (" || ", "||", " | ", "|", "; ", ";", " / ", " or ")  # the longer of two that fit is named
 _LONGEST_PART = 60  # characters; what is longer is prose, in which a separator says little
 _FEWEST_ROWS, _SHARE = 3, 0.1
@@ -52,11 +50,13 @@ class NumberText(str):
 
 
 class RawRow(NamedTuple):
-    """One row as it was read: its line (or row) number, and its values, or the reason why it has none.
+    """One row as it was read: its values, or the reason why it has none or can't be a sample.
 
-    `text` is the row as a text file has it, else empty. `cells`: all values are text, as in CSV. `file` is the label of
-    its file where there are several. `aside`: a row of a saved run that is valid but can't be judged; its values are
-    the task and the model, and in messages `reason` follows the number of such rows.
+    `line` is the line of the file where the row starts (JSON lines, CSV, TSV), else the number of the row, from 1.
+    `text` is the row as a text file has it, else empty; of a bad row of other files it is JSON. `cells`: all values are
+    text, as in CSV. `file` is the label of its file where there are several. `aside`: a row of a saved run that is
+    valid but can't be judged; its values are the task and the model, and in messages `reason` follows the number of
+    such rows.
     """
 
     line: int
@@ -67,22 +67,9 @@ class RawRow(NamedTuple):
     file: str = ""
     aside: bool = False
 
-
-class BadRow(NamedTuple):
-    """A row that was set aside.
-
-    `line` is the line of the file where the row starts (JSON lines, CSV, TSV), else the number of the row, from 1.
-    `text` is the row as written in the file, or as JSON. `file` is the label of its file where there are several.
-    """
-
-    line: int
-    reason: str
-    text: str
-    file: str = ""
-
     @property
     def record(self) -> dict[str, object]:
-        """Its line of `bad_rows.jsonl`."""
+        """The line of `bad_rows.jsonl` of a row that can't be a sample."""
         place = {"file": self.file} if self.file else {}
         return {**place, "line": self.line, "reason": self.reason, "row": self.text}
 
@@ -114,101 +101,80 @@ class RowReader:
                 f"reference_separator is {reference_separator!r}; the text between two references, such as '; ', was "
                 "expected."
             )
-        # The first pass may still add roles to this mapping.
-        self._columns = columns
-        self._numbers_as_text = numbers_as_text
-        self._separator = reference_separator
         self.advises = advises
+        self._columns, self.required = columns, required
+        self._numbers_as_text, self._soft_labels = numbers_as_text, soft_labels
+        self._separator = reference_separator
+        self.notices_separators = advises and reference_separator is None
         self._model = {} if model is None else {"model": model}
         self._unread = {*without, *self._model}
-        # Columns with a value that is too long for `meta`: a column is kept for all rows or for none.
-        self._not_kept: set[str] = set()
-        self._required = required
-        self._soft_labels = soft_labels
 
-    def read(self, raw: RawRow, number: int) -> Sample | BadRow:
-        """The row as a sample, or as a bad row; `number` counts all rows from 1, and is the id of rows without one."""
+    def read(self, raw: RawRow, number: int) -> Sample | RawRow:
+        """The row as a sample, or without values and with the reason.
+
+        `number` counts all rows from 1, and is the id of rows without one.
+        """
         if raw.values is None:
-            return BadRow(raw.line, raw.reason, raw.text, raw.file)
+            return raw
         try:
             return Sample(
-                candidate=self._candidate(raw, raw.values),
-                references=self._references(raw, raw.values),
-                question=self._question(raw, raw.values),
+                candidate=self._candidate(raw.values),
+                references=self._references(raw.values, raw.cells),
+                question=self._question(raw.values),
                 id=self._id(raw.values, number),
                 gold=self._label(raw.values),
                 meta=self._meta(raw.values, raw.file),
             )
         except _RowError as error:
-            return BadRow(raw.line, str(error), raw.text or as_json(raw.values), raw.file)
-
-    def settled(self, samples: list[Sample]) -> list[Sample] | None:
-        """The samples of the first pass as a second pass would read them; None if only a second pass can tell."""
-        if "file" in self._not_kept:  # in `meta` it may also be the label of a file
-            return None
-        for sample in samples if self._not_kept else ():
-            for name in self._not_kept & sample.meta.keys():
-                del cast("dict[str, object]", sample.meta)[name]
-        return samples
+            return raw._replace(values=None, reason=str(error), text=raw.text or as_json(raw.values), cells=False)
 
     def _value(self, row: Mapping[str, object], role: str) -> object:
         columns = self._columns.get(role)
         return lookup(row, columns[0]) if columns else MISSING
 
-    def _candidate(self, raw: RawRow, row: Mapping[str, object]) -> str:
+    def _candidate(self, row: Mapping[str, object]) -> str:
         value = self._value(row, "candidate")
-        if value is MISSING and "candidate" in self._required:
+        if value is MISSING and "candidate" in self.required:
             raise _RowError(f"has no candidate: the column {self._columns['candidate'][0]!r} is missing")
         # A missing answer is the candidate's fault, and is judged like any other.
-        return "" if value is MISSING or value is None else self._text(raw, value, "candidate")
+        return "" if value is MISSING or value is None else self._text(value, "candidate")
 
-    def _references(self, raw: RawRow, row: Mapping[str, object]) -> tuple[str, ...]:
+    def _references(self, row: Mapping[str, object], cells: bool) -> tuple[str, ...]:
         columns = self._columns.get("reference", ())
-        if not columns and "reference" not in self._required:
+        if not columns and "reference" not in self.required:
             return ("",)
         if len(columns) > 1:
             columns = [column for column in columns if not _is_blank(lookup(row, column))] or columns[:1]
-        return tuple(text for column in columns for text in self._references_in(raw, row, column))
+        return tuple(text for column in columns for text in self._references_in(lookup(row, column), column, cells))
 
-    def _references_in(self, raw: RawRow, row: Mapping[str, object], column: str) -> list[str]:
-        value = lookup(row, column)
+    def _references_in(self, value: object, column: str, cells: bool) -> list[str]:
         if value is MISSING:
             raise _RowError(f"has no reference: the column {column!r} is missing")
         if isinstance(value, Mapping) and "text" in value:
             value = value["text"]
-        if raw.cells and isinstance(value, str):
+        if cells and isinstance(value, str):
             value = texts_in_cell(value) or value
         if self._separator and isinstance(value, str):
             value = [part.strip() for part in value.split(self._separator) if part.strip()] or value
         values = value if isinstance(value, list) else [value]
         present = [item for item in values if item is not None and item == item]  # NaN is the null of pandas
-        texts = [self._text(raw, item, "reference", column) for item in present]
+        texts = [self._text(item, "reference", column) for item in present]
         if not texts:
             raise _RowError(f"has no reference: the column {column!r} holds {_show(value)}")
         if not all(map(str.strip, texts)):
             raise _RowError(f"has an empty reference in the column {column!r}")
         return texts
 
-    def _question(self, raw: RawRow, row: Mapping[str, object]) -> str | None:
+    def _question(self, row: Mapping[str, object]) -> str | None:
         value = self._value(row, "question")
-        if value is not MISSING and value is not None:
-            text = self._text(raw, self._last_user_message(value) if isinstance(value, list) else value, "question")
-            if text.strip():
-                return text
-        if "question" in self._required:
+        if isinstance(value, list) and (value := last_message(value, "user")) is None:
+            column = self._columns["question"][0]
+            raise _RowError(f"has a list in the column {column!r}, in which no message of a user was found")
+        if value is not MISSING and value is not None and (text := self._text(value, "question")).strip():
+            return text
+        if "question" in self.required:
             raise _RowError(f"has no question in the column {self._columns['question'][0]!r}")
         return None
-
-    def _last_user_message(self, messages: list[object]) -> object:
-        for message in reversed(messages):
-            if isinstance(message, Mapping) and message.get("role") == "user":
-                content = message.get("content")
-                if not isinstance(content, list):
-                    return content
-                parts = [part.get("text") for part in content if isinstance(part, Mapping)]
-                return "\n".join(part for part in parts if isinstance(part, str))
-        column = self._columns["question"][0]
-        raise _RowError(f"has a list in the column {column!r}, in which no message of a user was found as the question")
 
     def _id(self, row: Mapping[str, object], number: int) -> str:
         value = self._value(row, "id")
@@ -238,24 +204,23 @@ class RowReader:
 
     def _meta(self, row: Mapping[str, object], file: str) -> dict[str, object]:
         meta: dict[str, object] = {"file": file} if file else {}
-        skipped = self._unread | self._not_kept | {column for columns in self._columns.values() for column in columns}
+        skipped = self._unread.union(*self._columns.values())
         for name, value in row.items():
-            if name in skipped:
+            if name in skipped or not name.strip() or _is_blank(value):
                 continue
-            if not _is_short(value):
-                self._not_kept.add(name)
-            elif name.strip() and not _is_blank(value):
-                number = json.loads(value) if isinstance(value, NumberText) else value
-                if not isinstance(number, float) or math.isfinite(number):  # JSON has no NaN
-                    meta[intern(name)] = number  # one text for all rows in memory
+            if isinstance(value, str) and len(value) > KEPT_CHARACTERS:
+                continue
+            kept = json.loads(value) if isinstance(value, NumberText) else value
+            if isinstance(kept, str) or (isinstance(kept, int | float) and math.isfinite(kept)):  # JSON has no NaN
+                meta[intern(name)] = kept  # one text for all rows in memory
         return meta | self._model
 
-    def _text(self, raw: RawRow, value: object, role: str, column: str | None = None) -> str:
+    def _text(self, value: object, role: str, column: str | None = None) -> str:
         if type(value) is str:
             return value
         column = column or self._columns[role][0]
         if isinstance(value, bool):
-            return str(value).lower() if raw.text else str(value)  # as JSON writes it, or as Python does
+            return str(value).lower()
         if isinstance(value, NumberText | int | float | Decimal):
             if self._numbers_as_text:
                 return str(value)
@@ -268,15 +233,32 @@ class RowReader:
         raise _RowError(f"has {_show(value)} in the column {column!r}, where text was expected{hint}")
 
 
-def _is_blank(value: object) -> bool:
-    """Whether a value is missing, null, a blank text, or an empty list."""
-    return value is MISSING or value is None or value == [] or (isinstance(value, str) and not value.strip())
+def mapping(value: object) -> Mapping[str, object]:
+    """The value if it is an object, else an empty one."""
+    return value if isinstance(value, Mapping) else {}
 
 
-def _is_short(value: object) -> bool:
-    if isinstance(value, str):
-        return len(value) <= KEPT_CHARACTERS
-    return value is None or isinstance(value, int | float)
+def listed(value: object) -> list[object]:
+    """The value if it is a list, else a list of it; empty for null."""
+    return value if isinstance(value, list) else [] if value is None else [value]
+
+
+def content_text(content: object) -> str:
+    """The text of a message's content: a text, or a list with text parts."""
+    if isinstance(content, str):
+        return str(content)
+    parts = [mapping(part) for part in listed(content)]
+    return "\n".join(str(part["text"]) for part in parts if isinstance(part.get("text"), str))
+
+
+def last_message(messages: object, *roles: str) -> str | None:
+    """The text of the last message of one of these roles that has text."""
+    for message in map(mapping, reversed(listed(messages))):
+        if str(message.get("role")).lower() in roles:
+            text = content_text(message.get("content", message.get("prompt")))
+            if text.strip():
+                return text
+    return None
 
 
 def as_json(values: object) -> str:
@@ -306,48 +288,38 @@ def texts_in_cell(cell: str) -> list[str] | None:
     return list(map(str, texts)) if is_list else None
 
 
-def _show(value: object) -> str:
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, Mapping):
-        return "an object"
-    if isinstance(value, list):
-        if not value:
-            return "an empty list"
-        return "a list of null" if all(item is None for item in value) else "a list"
-    text = str(value) if isinstance(value, NumberText) else repr(value)
-    return text if len(text) <= _SHOWN_TEXT else text[:_SHOWN_TEXT] + "…"
+def separators_in(references: Sequence[str]) -> list[str]:
+    """The separators that split a row's only reference into short parts."""
+    separators = []
+    for separator in _SEPARATORS if len(references) == 1 else ():
+        parts = [part.strip() for part in references[0].split(separator)]
+        if len(parts) > 1 and all(0 < len(part) <= _LONGEST_PART for part in parts):
+            separators.append(separator)
+    return separators
 
 
-class SeparatorCount:
-    """Counts the references that look like several in one text."""
-
-    def __init__(self) -> None:
-        self._rows = 0
-        self._counts = Counter[str]()
-
-    def add(self, references: tuple[str, ...]) -> None:
-        """Count the references of one row; several are split already."""
-        self._rows += 1
-        if len(references) == 1:
-            self._counts.update(separator for separator in _SEPARATORS if _splits(references[0], separator))
-
-    def warn(self, name: str) -> None:
-        """Warn if many references of the input `name` contain the same separator."""
-        if not self._counts:
-            return
-        separator, count = self._counts.most_common(1)[0]  # of equally frequent ones the first in `_SEPARATORS`
-        if count >= max(_FEWEST_ROWS, _SHARE * self._rows):
+def note_separators(name: str, counts: Counter[str], rows: int) -> None:
+    """Warn if a separator is in many of the references of the input `name`."""
+    for separator, count in counts.most_common(1):
+        if count >= max(_FEWEST_ROWS, _SHARE * rows):
             warnings.warn(
-                f"{name}: {count:,} of {self._rows:,} references hold {separator!r} and are read as one answer each; "
+                f"{name}: {count:,} of {rows:,} references hold {separator!r} and are read as one answer each; "
                 f"if it stands between several right answers, split them with reference_separator={separator!r}.",
                 stacklevel=2,
             )
 
 
-def _splits(text: str, separator: str) -> bool:
-    """Whether the separator splits a text into short parts."""
-    parts = [part.strip() for part in text.split(separator)]
-    return len(parts) > 1 and all(0 < len(part) <= _LONGEST_PART for part in parts)
+def _is_blank(value: object) -> bool:
+    """Whether a value is missing, null, a blank text, or an empty list."""
+    return value is MISSING or value is None or value == [] or (isinstance(value, str) and not value.strip())
+
+
+def _show(value: object) -> str:
+    if isinstance(value, Mapping):
+        return "an object"
+    if isinstance(value, list):
+        return "a list" if value else "an empty list"
+    if value is None or isinstance(value, bool):
+        return json.dumps(value)
+    text = str(value) if isinstance(value, NumberText) else repr(value)
+    return text if len(text) <= _SHOWN_TEXT else text[:_SHOWN_TEXT] + "…"

@@ -8,8 +8,7 @@ from typing import Any
 
 from bert_judge.encoder.models import STARTER
 from bert_judge.errors import import_extra
-from bert_judge.judges.naming import JudgeSpec
-from bert_judge.judges.shared import JudgeName, shared_judge
+from bert_judge.judges.naming import JudgeName, JudgeSpec, shared_judge
 from bert_judge.records import Sample, Verdict
 
 _FEATURE = "bert_judge.integrations.inspect_ai"

@@ -11,8 +11,7 @@ import numpy as np
 from bert_judge.encoder.models import STARTER
 from bert_judge.errors import import_extra
 from bert_judge.integrations import mean_of_decided
-from bert_judge.judges.naming import JudgeSpec
-from bert_judge.judges.shared import JudgeName, shared_judge
+from bert_judge.judges.naming import JudgeName, JudgeSpec, shared_judge
 from bert_judge.records import Sample
 
 _FEATURE = "bert_judge.integrations.lighteval"

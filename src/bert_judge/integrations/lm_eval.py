@@ -15,8 +15,7 @@ from typing import Any
 from bert_judge.encoder.models import STARTER
 from bert_judge.errors import InputError, did_you_mean
 from bert_judge.integrations import mean_of_decided
-from bert_judge.judges.naming import JudgeSpec
-from bert_judge.judges.shared import JudgeName, shared_judge
+from bert_judge.judges.naming import JudgeName, JudgeSpec, shared_judge
 from bert_judge.records import Sample, Verdict
 
 Doc = Mapping[str, Any]

@@ -33,7 +33,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def judge(pytestconfig: pytest.Config) -> Judge:
     """The judge of the session, loaded once."""
     from bert_judge.errors import BertJudgeError
-    from bert_judge.judges.shared import shared_judge
+    from bert_judge.judges.naming import shared_judge
 
     try:
         return shared_judge(pytestconfig.getoption(_OPTION) or pytestconfig.getini(_OPTION)).judge

@@ -17,8 +17,8 @@ from typing import Any, TypeVar
 from bert_judge.encoder.models import STARTER
 from bert_judge.errors import InputError, did_you_mean
 from bert_judge.judges.base import Judge, is_missing
-from bert_judge.judges.naming import JudgeSpec
-from bert_judge.judges.shared import JudgeName, SharedJudge, shared_judge
+from bert_judge.judges.naming import JudgeName, JudgeSpec, shared_judge
+from bert_judge.judges.wrappers import SharedJudge
 from bert_judge.reading import THINK_TOKEN, after_trace, opening_token
 from bert_judge.records import Sample, Verdict
 

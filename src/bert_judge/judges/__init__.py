@@ -9,7 +9,6 @@ from bert_judge.judges.cascade import Cascade
 from bert_judge.judges.llm import LLMJudge
 from bert_judge.judges.regex import RegexJudge
 from bert_judge.judges.remote import RemoteJudge
-from bert_judge.judges.rules import RuleJudge
 
 __all__ = [
     "JUDGES",
@@ -20,7 +19,6 @@ __all__ = [
     "LLMJudge",
     "RegexJudge",
     "RemoteJudge",
-    "RuleJudge",
 ]
 
 JUDGES: dict[str, type[Judge]] = {
@@ -28,7 +26,6 @@ JUDGES: dict[str, type[Judge]] = {
     "BERTScore": BERTScore,
     "LLMJudge": LLMJudge,
     "RegexJudge": RegexJudge,
-    "RuleJudge": RuleJudge,
     "Cascade": Cascade,
     "RemoteJudge": RemoteJudge,
 }

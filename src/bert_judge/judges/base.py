@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from bert_judge.errors import InputError
-from bert_judge.generators.replies import Reply
 from bert_judge.records import Explanation, JudgeInfo, Sample, Verdict
 
 if TYPE_CHECKING:
@@ -20,8 +19,7 @@ Table = TypeVar("Table")
 
 WHOLE_CANDIDATE = "read the whole candidate, with reasoning, run-on text and remarks after the answer"
 
-FIRST_WINDOW = 64
-"""Samples that are judged before the first verdict is given."""
+_FIRST_WINDOW = 64  # samples, so that the first verdicts come soon
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,42 +44,23 @@ class Costs:
     def of(cls, record: Mapping[str, Any]) -> Costs:
         """Costs that were written as JSON. Raises ValueError, KeyError or TypeError for what is none."""
         amounts = {name: record[name] for name in _AMOUNTS}
-        if not all(
-            isinstance(amount, int | float) or (name, amount) == ("money", None) for name, amount in amounts.items()
-        ):
+        if not all(isinstance(amount, int | float | None) for amount in amounts.values()):
             raise ValueError(f"not costs: {amounts!r:.80}")
         return cls(**amounts, stages=tuple(map(cls.of, record["stages"])))
 
-    def plus(self, reply: Reply | None, seconds: float) -> Costs:
-        """These costs, those of one more reply (None: none), and so many seconds."""
-        if reply is None:
-            return replace(self, seconds=self.seconds + seconds)
-        costs = replace(self, rows=self.rows + 1, seconds=self.seconds + seconds)
-        if reply.cached:
-            return replace(costs, cached=self.cached + 1)
-        return replace(
-            costs,
-            requests=self.requests + 1,
-            failed=self.failed + (reply.error is not None),
-            prompt_tokens=self.prompt_tokens + reply.prompt_tokens,
-            completion_tokens=self.completion_tokens + reply.completion_tokens,
-        )
-
     def and_of(self, other: Costs) -> Costs:
         """What two judges have used together."""
-        pairs = {name: (getattr(self, name), getattr(other, name)) for name in _AMOUNTS}
-        together = {name: one if two is None else two + (one or 0) for name, (one, two) in pairs.items()}
-        stages = zip_longest(self.stages, other.stages, fillvalue=Costs())
-        return Costs(**together, stages=tuple(one.and_of(two) for one, two in stages))
+        return self._combined(other, 1)
 
     def since(self, earlier: Costs) -> Costs:
         """What the same judge has used after `earlier`."""
-        pairs = {name: (getattr(self, name), getattr(earlier, name)) for name in _AMOUNTS}
-        stages = zip_longest(self.stages, earlier.stages, fillvalue=Costs())
-        return Costs(
-            **{name: now and now - then for name, (now, then) in pairs.items()},
-            stages=tuple(now.since(then) for now, then in stages),
-        )
+        return self._combined(earlier, -1)
+
+    def _combined(self, other: Costs, sign: int) -> Costs:
+        pairs = {name: (getattr(self, name), getattr(other, name)) for name in _AMOUNTS}
+        amounts = {name: one if two is None else (one or 0) + sign * two for name, (one, two) in pairs.items()}
+        stages = zip_longest(self.stages, other.stages, fillvalue=Costs())
+        return Costs(**amounts, stages=tuple(one._combined(two, sign) for one, two in stages))
 
 
 _AMOUNTS = tuple(amount.name for amount in fields(Costs) if amount.name != "stages")
@@ -193,16 +172,14 @@ def characters_read(sample: Sample) -> int:
     return len(sample.references) * again + sum(map(len, sample.references))
 
 
-def windows_of(samples: Iterable[Sample], most: int, first: int = FIRST_WINDOW) -> Iterator[list[Sample]]:
-    """The windows that are judged together: `first` samples, so that the first verdicts come soon, then more and more,
-    up to `most` samples or eight million characters.
-    """
+def windows_of(samples: Iterable[Sample], most: int) -> Iterator[list[Sample]]:
+    """The windows that are judged together: 64 samples, then more, up to `most` or eight million characters."""
     from bert_judge.encoder.batching import windows
 
     def characters(sample: Sample) -> int:
         return len(sample.candidate) + len(sample.question or "") + sum(map(len, sample.references))
 
-    return windows(samples, characters, 1 << 23, first, most)
+    return windows(samples, characters, 1 << 23, _FIRST_WINDOW, most)
 
 
 def _entries(name: str, values: Any) -> list[Any]:

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import math
+import os
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple
 
 from bert_judge.encoder.models import JUDGE_CONFIG, STARTER, find_model, read_config
 from bert_judge.encoder.processes import computed_ahead
 from bert_judge.errors import InputError, ModelError
-from bert_judge.judges.base import FIRST_WINDOW, WHOLE_CANDIDATE, Judge, make_samples, windows_of
-from bert_judge.judges.reader import Read, Reader, Workers, check_workers, texts_of, usable_cores
-from bert_judge.reading import InputForm, JudgeConfig, PromptEncoder
+from bert_judge.judges.base import WHOLE_CANDIDATE, Judge, make_samples, windows_of
+from bert_judge.reading import Answer, JudgeConfig, Prompt, PromptEncoder, Scope
 from bert_judge.records import JudgeInfo, Sample, Signature, Verdict, __version__
 
 if TYPE_CHECKING:
@@ -24,6 +24,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bert_judge.training import Mix, TrainConfig
+
+MOST_READ: Final = 500_000
+"""The most characters of a text that are read, half of them at its beginning and half at its end: what is tokenized
+takes some 60 bytes of memory a character."""
+
+_MOST_PROCESSES = 8  # that "auto" takes: they read as much in a second as one process can turn into verdicts
+_CORES = 8  # of a processor, whose encoder needs a process for so many
+_FIRST = 5  # windows, some 2,000 rows, that start no process: there would be little left to gain
 
 
 class BERTJudge(Judge):
@@ -66,7 +74,6 @@ class BERTJudge(Judge):
 
         if threshold is not None and not 0 <= threshold <= 1:
             raise InputError(f"threshold is {threshold}; a probability between 0 and 1 was expected.")
-        check_workers(workers)
         self._name = model_path or STARTER
         self._given_threshold = threshold
         self._trust_remote_code = trust_remote_code
@@ -76,7 +83,6 @@ class BERTJudge(Judge):
             return  # an encoder, for `fit`
         self._model = load_model(self._name, trust_remote_code=trust_remote_code, **self._where)
         config = JudgeConfig.load(self._model.folder)
-        _check_token_types(self._model.folder, config.form)
         form = config.form if truncation == "auto" else replace(config.form, truncation=truncation)
         form = form if max_tokens is None else form.resized(max_tokens)
         if whole_candidate is None:  # the paper's judges read whole candidates
@@ -85,7 +91,7 @@ class BERTJudge(Judge):
         self._config = config if threshold is None else replace(config, threshold=threshold)
         self._prompts = PromptEncoder(self._model.tokenizer, form, self._model.max_tokens)
         self._reader = Reader(self._prompts, config.scope)
-        self._workers = Workers.of(workers, self._model.runtime.device, usable_cores())
+        self._workers = reading_processes(workers, self._model.runtime.device, usable_cores())
         self._engine = Engine(self._model, batch_tokens, batch_size)
 
     @cached_property
@@ -126,7 +132,7 @@ class BERTJudge(Judge):
         if batch_size is not None and batch_size < 1:
             raise InputError(f"batch_size is {batch_size}; a number of at least 1 was expected.")
         samples = make_samples(questions, candidates, references)
-        return [verdict.score for verdict in self._assess(samples, batch_size, soon=False)]
+        return [verdict.score for verdict in self._assess(samples, batch_size)]
 
     def fit(
         self,
@@ -189,12 +195,10 @@ class BERTJudge(Judge):
                 "or `bert-judge train`, or name a judge."
             )
 
-    def _assess(self, samples: Iterable[Sample], batch_size: int | None = None, soon: bool = True) -> Iterator[Verdict]:
+    def _assess(self, samples: Iterable[Sample], batch_size: int | None = None) -> Iterator[Verdict]:
         self._check_trained()
-        most = self._model.runtime.window
-        windows = self._checked(windows_of(map(texts_of, samples), most, FIRST_WINDOW if soon else most))
-        ahead = computed_ahead(self._reader, windows, self._workers.processes, self._workers.here)
-        with closing(ahead):
+        windows = self._checked(windows_of(map(texts_of, samples), self._model.runtime.window))
+        with closing(computed_ahead(self._reader, windows, *self._workers)) as ahead:
             for _, rows in ahead:
                 logits = iter(self._engine.run([p.tokens for read in rows for p in read.prompts], batch_size))
                 for read in rows:
@@ -222,33 +226,87 @@ class BERTJudge(Judge):
         )
 
     def _checked(self, windows: Iterable[list[Sample]]) -> Iterator[list[Sample]]:
-        """The windows, with a warning about the first of rows in a form that the judge was not trained for."""
-        warned = False
+        """The windows, with one warning about rows in a form that the judge was not trained for."""
+        form, warned = self._prompts.form, False
         for window in windows:
-            warned = warned or self._warn_of_form(window)
+            if not warned and any(form.form_of(sample) not in form.forms for sample in window):
+                warned = True
+                warnings.warn(
+                    f"some rows have no question, and the judge {self._name} was trained with one: their scores are "
+                    "less reliable. Give questions, or use a judge that was trained without.",
+                    stacklevel=2,
+                )
             yield window
 
-    def _warn_of_form(self, samples: Sequence[Sample]) -> bool:
-        """Warn of rows in a form that the judge was not trained for; returns whether there are any."""
-        form = self._prompts.form
-        untrained = any(form.form_of(sample) not in form.forms for sample in samples)
-        if untrained:
-            warnings.warn(
-                f"some rows have no question, and the judge {self._name} was trained with one: their scores are less "
-                "reliable. Give questions, or use a judge that was trained without.",
-                stacklevel=2,
-            )
-        return untrained
+
+class Read(NamedTuple):
+    """What was read of a sample: its answer, the prompts (none where no judge is needed), and why it is out of the
+    scope."""
+
+    answer: Answer
+    prompts: list[Prompt]
+    out_of_scope: str | None
 
 
-def _check_token_types(folder: Path, form: InputForm) -> None:
-    """Raise ModelError where an encoder can't read the marks that its `judge.json` asks for."""
-    token_types = int(read_config(folder).get("type_vocab_size") or 1)
-    if token_types < form.token_types:
-        raise ModelError(
-            f"{folder / JUDGE_CONFIG} asks for match marks of evidence {form.evidence}, which need {form.token_types} "
-            f"token types, but the model has {token_types}: it was not trained with them; train it again."
-        )
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Reads samples, a window at a time; it can be pickled."""
+
+    prompts: PromptEncoder
+    scope: Scope
+
+    def __call__(self, samples: Sequence[Sample]) -> list[Read]:
+        """What is read of each sample; the same for it in any window."""
+        answers = [self.prompts.form.answer_of(sample) for sample in samples]
+        read = [_with_short_texts(answer.sample) for answer in answers]
+        undecided = [sample for sample, answer in zip(read, answers, strict=True) if answer.verdict is None]
+        prompts = iter(self.prompts.encode(undecided))
+        return [
+            self._read(answer, sample, next(prompts) if answer.verdict is None else [])
+            for sample, answer in zip(read, answers, strict=True)
+        ]
+
+    def _read(self, answer: Answer, sample: Sample, prompts: list[Prompt]) -> Read:
+        unread = len(answer.sample.candidate) - len(sample.candidate)
+        for prompt in prompts if unread else ():
+            prompt.truncated["candidate"] = prompt.truncated.get("candidate", 0) + unread
+        return Read(answer, prompts, self.scope.reason(sample))
+
+
+def reading_processes(workers: str | int, device: str, cores: int) -> tuple[int, int]:
+    """How many processes read ahead of the encoder, and how many windows at the start are read without them.
+
+    An accelerator is faster than one reader, so all cores but one read for it, up to eight. An encoder on the processor
+    shares the cores with the readers: one process reads for every eight cores, and on fewer a thread, which fills the
+    gaps that the encoder leaves. The first windows are read by a thread on any machine, as processes take a while to
+    start.
+    """
+    if workers == "auto":
+        return min(_MOST_PROCESSES, cores // _CORES if device == "cpu" else cores - 1), _FIRST
+    if not str(workers).isdecimal():
+        raise InputError(f"workers is {workers!r}; 'auto', or a number of processes (0: none), was expected.")
+    return int(workers), 0
+
+
+def usable_cores() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def texts_of(sample: Sample) -> Sample:
+    """A sample as judges read it: its texts alone, which another process can be given, whatever else it holds."""
+    return Sample(sample.candidate, sample.references, sample.question)
+
+
+def _with_short_texts(sample: Sample) -> Sample:
+    if max(map(len, (sample.candidate, sample.question or "", *sample.references))) <= MOST_READ:
+        return sample
+    question = None if sample.question is None else _ends(sample.question)
+    return Sample(_ends(sample.candidate), tuple(map(_ends, sample.references)), question)
+
+
+def _ends(text: str) -> str:
+    return text if len(text) <= MOST_READ else text[: MOST_READ // 2] + text[-MOST_READ // 2 :]
 
 
 def _has_head(folder: Path) -> bool:

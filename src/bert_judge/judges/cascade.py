@@ -96,6 +96,7 @@ class CascadePlan:
     @classmethod
     def load(cls, path: str | Path) -> CascadePlan:
         """Read a plan. Raises InputError where the file can't be read or is not a plan."""
+        expected = "a file of bert-judge cascade was expected."
         try:
             values = json.loads(Path(path).read_text(encoding="utf-8"))
             if values.pop("format") != _FORMAT:
@@ -103,14 +104,10 @@ class CascadePlan:
             plan = cls(**{**values, "stages": tuple(map(_stage, values["stages"]))})
             plan._check()
         except OSError as error:
-            raise InputError(
-                f"the cascade {path} can't be read ({error.strerror}); a file of bert-judge cascade was expected."
-            ) from error
+            raise InputError(f"the cascade {path} can't be read ({error.strerror}); {expected}") from error
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             reason = f"it lacks {error}" if isinstance(error, KeyError) else str(error)
-            raise InputError(
-                f"{path} is not a cascade ({reason}); a file of bert-judge cascade was expected."
-            ) from error
+            raise InputError(f"{path} is not a cascade ({reason}); {expected}") from error
         return plan
 
     def save(self, path: str | Path) -> None:
@@ -177,15 +174,15 @@ class Cascade(Judge):
         The scale is that of all stages: a decision is a probability of 0 or 1, but neither is a similarity.
         """
         name = "-".join([*(stage.name for stage in self.plan.stages), f"{self.plan.target:g}"])
-        stages = [judge.info for judge in self._judges]
         settings: dict[str, object] = {"variant": name, "abstain": self.plan.abstain}
-        for number, (stage, info) in enumerate(zip(self.plan.stages, stages, strict=True), 1):
+        for number, stage in enumerate(self.plan.stages, 1):
             settings |= {
                 f"stage{number}": stage.name,
                 f"stage{number}_high": stage.high and stage.high.threshold,
                 f"stage{number}_low": stage.low and stage.low.threshold,
-                f"stage{number}_judge": str(info.signature),
+                f"stage{number}_judge": str(stage.signature),  # which is that of the judge that was loaded
             }
+        stages = [judge.info for judge in self._judges]
         return JudgeInfo(
             name,
             Signature.make("Cascade", settings, version=__version__),

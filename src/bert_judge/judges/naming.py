@@ -14,6 +14,7 @@ from __future__ import annotations
 import difflib
 import importlib
 import inspect
+import json
 import sys
 import types
 import typing
@@ -21,6 +22,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
+from threading import Lock
 from typing import Any, Literal, Union, get_args, get_origin
 
 from bert_judge.encoder.models import STARTER, find_model
@@ -29,9 +31,14 @@ from bert_judge.inputs.settings import read_yaml, shown
 from bert_judge.judges import JUDGES
 from bert_judge.judges.base import Judge
 from bert_judge.judges.cascade import is_cascade
-from bert_judge.judges.stored import StoredJudge
+from bert_judge.judges.wrappers import SharedJudge, StoredJudge
 from bert_judge.metrics import METRICS, find_metric
 from bert_judge.results.store import open_store
+
+_MAPPING = "the specification of a judge"
+
+JudgeName = str | Path | Mapping[str, Any]
+"""A text (see the table above), or a mapping with `judge_type` and flags, as in a YAML file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +56,8 @@ class JudgeSpec:
     store: str | None = None
 
     @classmethod
-    def of(cls, judge: str | Path | Mapping[str, Any], trust_remote_code: bool = False) -> JudgeSpec:
-        """Read a text (see the table above), or a mapping with `judge_type` and flags, as in a YAML file.
+    def of(cls, judge: JudgeName, trust_remote_code: bool = False) -> JudgeSpec:
+        """Read the name of a judge.
 
         The short name is a file's without its ending, the last part of a model's, or the text. Nothing is loaded, but a
         model on the Hub is looked for. A file may name a class as `module:Class` only with `trust_remote_code`, as
@@ -106,10 +113,7 @@ def read_name(text: str, trust_remote_code: bool = False) -> JudgeSpec:
         settings = {"pattern": "none", "metric": text}
         return JudgeSpec(text, JUDGES["RegexJudge"], settings, frozenset(settings))
     _check_model(text)
-    return JudgeSpec(_last_part(text), JUDGES["BERTJudge"], {"model_path": text}, frozenset(["model_path"]))
-
-
-_MAPPING = "the specification of a judge"
+    return replace(read_values({"model_path": text}), by_name=frozenset(["model_path"]))
 
 
 def read_values(values: Mapping[str, Any], name: str | None = None, where: str = _MAPPING) -> JudgeSpec:
@@ -125,7 +129,8 @@ def read_values(values: Mapping[str, Any], name: str | None = None, where: str =
             hint = did_you_mean(key, parameters)
             raise InputError(f"{where} sets {shown(key)}, which {judge_type} does not take; {hint}")
         settings[key] = _fitting(value, hints.get(key, object), f"{where} sets {key} to {shown(value)}")
-    return JudgeSpec(name or _last_part(str(settings.get("model_path") or judge_type)), kind, settings)
+    model = Path(str(settings.get("model_path") or judge_type))
+    return JudgeSpec(name or model.name or model.resolve().name, kind, settings)
 
 
 def check_no_class(judge: object, where: str) -> None:
@@ -138,7 +143,7 @@ def check_no_class(judge: object, where: str) -> None:
         )
 
 
-def read_judges(judges: Iterable[str | Path | Mapping[str, Any]], trust_remote_code: bool = False) -> list[JudgeSpec]:
+def read_judges(judges: Iterable[JudgeName], trust_remote_code: bool = False) -> list[JudgeSpec]:
     """The specifications of several judges, with distinct names. Raises as `JudgeSpec.of`."""
     return renamed(JudgeSpec.of(judge, trust_remote_code) for judge in judges)
 
@@ -175,6 +180,19 @@ def distinct(names: Sequence[str]) -> list[str]:
     return distinct_names
 
 
+_SHARED: dict[str, SharedJudge] = {}
+_LOADING = Lock()
+
+
+def shared_judge(judge: JudgeName) -> SharedJudge:
+    """The judge of this name, loaded by the first who asks in this process. Raises as `JudgeSpec.of` and its `make`."""
+    key = json.dumps(dict(judge), sort_keys=True, default=str) if isinstance(judge, Mapping) else str(judge)
+    with _LOADING:
+        if key not in _SHARED:
+            _SHARED[key] = SharedJudge(JudgeSpec.of(judge).make())
+        return _SHARED[key]
+
+
 def _find_class(judge_type: str) -> type[Judge]:
     """A judge's class by its name in the table, or as `module:Class`."""
     if judge_type in JUDGES:
@@ -189,11 +207,9 @@ def _find_class(judge_type: str) -> type[Judge]:
         judge_class = getattr(importlib.import_module(module), name)
     except (ImportError, AttributeError, ValueError, TypeError) as error:
         raise InputError(f"the judge {judge_type!r} can't be imported: {error}.") from error
-    if not (isinstance(judge_class, type) and issubclass(judge_class, Judge)):
-        raise InputError(f"{judge_type!r} is not a judge; a subclass of bert_judge.judges.Judge was expected.")
-    if inspect.isabstract(judge_class):
+    if not (isinstance(judge_class, type) and issubclass(judge_class, Judge) and not inspect.isabstract(judge_class)):
         raise InputError(
-            f"{judge_type!r} lacks {', '.join(sorted(judge_class.__abstractmethods__))}, which every judge has."
+            f"{judge_type!r} is not a judge; a subclass of bert_judge.judges.Judge with `assess` was expected."
         )
     return judge_class
 
@@ -237,8 +253,8 @@ _KINDS: dict[Any, tuple[tuple[type, ...], str]] = {
 
 def _is_class(text: str) -> bool:
     """Whether a text is `module:Class`; a folder's name may also contain a colon."""
-    module, colon, name = text.partition(":")
-    return bool(colon) and name.isidentifier() and all(map(str.isidentifier, module.split(".")))
+    module, _, name = text.partition(":")
+    return name.isidentifier() and all(map(str.isidentifier, module.split(".")))
 
 
 def _check_model(text: str) -> None:
@@ -250,7 +266,3 @@ def _check_model(text: str) -> None:
         if not difflib.get_close_matches(text.casefold(), map(str.casefold, names), n=1, cutoff=0.7):
             raise
         raise InputError(f"there is no judge {text!r}; {did_you_mean(text, names)}") from error
-
-
-def _last_part(name: str) -> str:
-    return Path(name).name or Path(name).resolve().name

@@ -29,8 +29,7 @@ class Quantized:
     """An int8 judge beside the one that it was made of, in float32, on the same processor and rows.
 
     `calibration_rows` chose its ranges; the rest is of `rows` others. `flips` labels differ, scores by `mean_drift` and
-    at most `max_drift`, in [0, 1]. `speed` and `exact_speed` are rows a second. `agreement` and `exact_agreement` are
-    the fractions of labelled rows whose label is the human one; None where no row has one. `size` is in bytes.
+    at most `max_drift`, in [0, 1]. `speed` and `exact_speed` are rows a second. `size` is in bytes.
     """
 
     folder: Path
@@ -41,8 +40,6 @@ class Quantized:
     max_drift: float
     speed: float
     exact_speed: float
-    agreement: float | None
-    exact_agreement: float | None
     size: int
 
 
@@ -69,7 +66,8 @@ def quantize(
     """
     if not 0 <= max_flips <= 1:
         raise InputError(f"max_flips is {max_flips}; a fraction of the labels, between 0 and 1, was expected.")
-    folder = _free_folder(output_dir, overwrite)
+    folder = check_folder(output_dir).absolute()
+    _check_free(folder, overwrite)
     source = find_model(model_path, trust_remote_code, allow_pickle)
     if is_int8(source):
         raise ModelError(f"{source} is an int8 judge already; name the judge that it was made of.")
@@ -107,13 +105,11 @@ def quantize(
     return comparison
 
 
-def _free_folder(output_dir: str | Path, overwrite: bool) -> Path:
-    """The folder: a new one, an empty one, or, to overwrite, one with an int8 judge."""
-    folder = check_folder(output_dir).absolute()
+def _check_free(folder: Path, overwrite: bool) -> None:
+    """Raise OutputError unless the folder is new or empty, or, to overwrite, holds an int8 judge."""
     if folder.exists() and any(folder.iterdir()) and not (overwrite and is_int8(folder)):
         hint = "pass overwrite=True to replace it" if is_int8(folder) else "choose another folder"
         raise OutputError(f"{folder} holds {'an int8 judge' if is_int8(folder) else 'other files'}; {hint}.")
-    return folder
 
 
 def _sides(rows: Iterable[Sample], calibration_rows: int, test_rows: int) -> tuple[list[Sample], list[Sample]]:
@@ -144,8 +140,6 @@ def _compared(
         max_drift=max(drifts),
         speed=speed,
         exact_speed=exact_speed,
-        agreement=_agreement(rows, after),
-        exact_agreement=_agreement(rows, before),
         size=size,
     )
 
@@ -155,10 +149,3 @@ def _judged(judge: BERTJudge, rows: Sequence[Sample]) -> tuple[list[Verdict], fl
     start = time.perf_counter()
     verdicts = list(judge.assess(rows))
     return verdicts, len(rows) / (time.perf_counter() - start)
-
-
-def _agreement(rows: Sequence[Sample], verdicts: Sequence[Verdict]) -> float | None:
-    agreements = [
-        verdict.label == (row.gold >= 0.5) for row, verdict in zip(rows, verdicts, strict=True) if row.gold is not None
-    ]
-    return sum(agreements) / len(agreements) if agreements else None

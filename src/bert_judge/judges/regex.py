@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import importlib.metadata
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from functools import cached_property
-from typing import Annotated, Any, Literal, overload
+from functools import cached_property, lru_cache
+from typing import Annotated, Any, Literal
 
 from bert_judge.errors import InputError
 from bert_judge.judges.base import WHOLE_CANDIDATE, Judge, make_samples
-from bert_judge.judges.patterns import PATTERN_TIMEOUT, check_seconds, compile_pattern
 from bert_judge.metrics import MATH_TIMEOUT, METRICS, MetricResult, find_boxed, find_metric, option_letter, strip_markup
 from bert_judge.metrics.timing import check_time, limited
 from bert_judge.reading import ANSWER_VERSION, THINK_TOKEN, find_answer
@@ -23,7 +22,8 @@ FINAL_ANSWER = r"Final answer:\s*(.+)"
 NAMED: dict[str, Callable[[str], list[str]]] = {"boxed": find_boxed, "none": lambda text: [text]}
 """Names for patterns, and how they find answers: in boxes of LaTeX, or the whole candidate."""
 
-_TEXTS = ("questions", "candidates", "references")
+PATTERN_TIMEOUT = 1.0
+"""Seconds that a regular expression may take on a candidate."""
 
 
 class RegexJudge(Judge):
@@ -53,8 +53,6 @@ class RegexJudge(Judge):
         which: Annotated[Literal["last", "first"], "the match that counts"] = "last",
         case_sensitive: Annotated[bool, "upper and lower case count in the pattern"] = False,
         threshold: Annotated[float, "label scores from here on correct"] = 0.5,
-        timeout: Annotated[float, "seconds that the pattern may take on a candidate"] = PATTERN_TIMEOUT,
-        math_timeout: Annotated[float, "Math-Verify: seconds until a pair counts as different"] = MATH_TIMEOUT,
         think_token: Annotated[str, "what closes a reasoning trace"] = THINK_TOKEN,
         whole_candidate: Annotated[bool, WHOLE_CANDIDATE] = False,
     ) -> None:
@@ -62,12 +60,11 @@ class RegexJudge(Judge):
             raise InputError(f"which is {which!r}; 'last' or 'first' was expected.")
         if not 0 < threshold <= 1:
             raise InputError(f"threshold is {threshold}; a number over 0, up to 1, was expected.")
-        check_seconds(timeout=timeout, math_timeout=math_timeout)
-        self._find = NAMED.get(pattern) or _finder(pattern, case_sensitive, timeout)
+        self._find = NAMED.get(pattern) or _finder(pattern, case_sensitive)
         self._metric = find_metric(metric)
         self._pattern, self._name, self._which = pattern, metric, which
-        self._case_sensitive, self._threshold, self._math_timeout = case_sensitive, threshold, math_timeout
-        self._timeout, self._think_token, self._whole = timeout, think_token, whole_candidate
+        self._case_sensitive, self._threshold = case_sensitive, threshold
+        self._think_token, self._whole = think_token, whole_candidate
 
     @cached_property
     def info(self) -> JudgeInfo:
@@ -79,13 +76,11 @@ class RegexJudge(Judge):
                 "variant": self._variant(),
                 "pattern": self._pattern,
                 "case_sensitive": self._case_sensitive if searched else None,
-                "timeout": self._timeout if searched else None,
                 "regex": importlib.metadata.version("regex") if searched else None,
                 "which": None if self._pattern == "none" else self._which,
                 "think_token": self._think_token,
                 "reading": "whole" if self._whole else str(ANSWER_VERSION),
                 "threshold": self._threshold if metric.graded else None,
-                "math_timeout": self._math_timeout if metric.limited else None,
                 **{package: importlib.metadata.version(package) for package in metric.packages},
                 "version": __version__,
             },
@@ -104,41 +99,40 @@ class RegexJudge(Judge):
         """One verdict for each sample, in order, as soon as the sample is read; questions are not used."""
         return map(self._verdict, samples)
 
-    @overload
-    def predict(self, candidates: Sequence[str], references: Sequence[str | Sequence[str]]) -> list[float | None]: ...
-    @overload
-    def predict(
-        self,
-        questions: Sequence[str] | None,
-        candidates: Sequence[str],
-        references: Sequence[str | Sequence[str]],
-    ) -> list[float | None]: ...
     def predict(self, *arguments: Any, **named: Any) -> list[float | None]:
         """The scores of candidates, in their order; None where the judge could not decide.
 
         Takes `(candidates, references)`, as the paper's package does, or `(questions, candidates, references)`, as
         every judge does; by position or by name. Raises InputError for anything else, or where the lengths differ.
         """
-        return [verdict.score for verdict in self.assess(make_samples(**_arguments(arguments, named)))]
+        names = ["candidates", "references"]
+        if len(arguments) + len(named) == 3:
+            names.insert(0, "questions")
+        by_position = [name for name in names if name not in named]
+        if len(by_position) != len(arguments) or not named.keys() <= {*names}:
+            raise InputError("predict takes (candidates, references) or (questions, candidates, references).")
+        texts = {"questions": None, **named, **dict(zip(by_position, arguments, strict=True))}
+        return [verdict.score for verdict in self.assess(make_samples(**texts))]
 
     def _verdict(self, sample: Sample) -> Verdict:
         answer = find_answer(sample, self._think_token, whole=self._whole)
-        if answer.verdict:
-            return answer.verdict
-        verdict = self._compare(answer.sample)
-        return replace(verdict, left_out=answer.left_out) if answer.left_out else verdict
+        return answer.verdict or replace(self._compare(answer.sample), left_out=answer.left_out)
 
     def _compare(self, sample: Sample) -> Verdict:
         """The verdict on the answer of a sample, by the pattern and the metric."""
         try:
             answers = [answer for match in self._find(sample.candidate) if (answer := self._clean(match))]
         except TimeoutError:
-            return Verdict(None, None, f"the pattern took more than {self._timeout:g} s")
+            return Verdict(None, None, f"the pattern took more than {PATTERN_TIMEOUT:g} s")
         if not answers:
             return Verdict(0.0, 0, "the pattern does not match", matched_reference=0)
         answer = answers[-1 if self._which == "last" else 0]
-        pairs = (self._compared(answer, reference) for reference in sample.references)
-        results = list(self._results(pairs))
+        results: list[MetricResult] = []
+        for reference in sample.references:
+            check_time()
+            results.append(self._metric.find(*self._compared(answer, reference), MATH_TIMEOUT))
+            if results[-1].score == 1.0:
+                break  # none is better
         scores = [-1.0 if result.score is None else result.score for result in results]
         best = max(range(len(scores)), key=scores.__getitem__)
         score, why, _ = results[best]
@@ -146,15 +140,6 @@ class RegexJudge(Judge):
         if score is None:
             return Verdict(None, None, why, details=details)
         return Verdict(score, int(score >= self._threshold), why, matched_reference=best, details=details)
-
-    def _results(self, pairs: Iterable[tuple[str, str]]) -> Iterator[MetricResult]:
-        """The metric of each pair, up to the first that is 1.0: none is better."""
-        for pair in pairs:
-            check_time()
-            result = self._metric.find(*pair, self._math_timeout)
-            yield result
-            if result.score == 1.0:
-                return
 
     def _compared(self, answer: str, reference: str) -> tuple[str, str]:
         """The two texts that the metric compares: of two options, their letters."""
@@ -168,27 +153,29 @@ class RegexJudge(Judge):
         return text if self._pattern == "none" else strip_markup(text)
 
 
-def _finder(pattern: str, case_sensitive: bool, timeout: float) -> Callable[[str], list[str]]:
+@lru_cache
+def compile_pattern(pattern: str, case_sensitive: bool) -> Any:
+    """A pattern of the package regex, whose searches take a timeout (`re` may search some texts for years).
+
+    Raises InputError where it is not a regular expression.
+    """
+    import regex
+
+    try:
+        return regex.compile(pattern, 0 if case_sensitive else regex.IGNORECASE)
+    except (regex.error, TypeError) as error:
+        raise InputError(f"the pattern {pattern!r} is not a regular expression ({error}).") from error
+
+
+def _finder(pattern: str, case_sensitive: bool) -> Callable[[str], list[str]]:
     """Finds all matches of a regular expression: of each, the first group that took part in it."""
     compiled = compile_pattern(pattern, case_sensitive)
     if not compiled.groups:
         raise InputError(f"the pattern {pattern!r} has no group; put the part that is the answer into parentheses.")
 
     def find(text: str) -> list[str]:
-        with limited(timeout) as seconds:
+        with limited(PATTERN_TIMEOUT) as seconds:
             groups = (match.groups() for match in compiled.finditer(text, timeout=seconds))
             return [next((group for group in groups_of_match if group is not None), "") for groups_of_match in groups]
 
     return find
-
-
-def _arguments(arguments: Sequence[Any], named: dict[str, Any]) -> dict[str, Any]:
-    """The texts by name: those given by position are the first of either form."""
-    for form in (_TEXTS[1:], _TEXTS):
-        others = set(_TEXTS) - set(form)
-        if len(arguments) <= len(form) and named.keys() - others == set(form[len(arguments) :]):
-            return {"questions": None, **named, **dict(zip(form, arguments, strict=False))}
-    passed = ", ".join([f"{len(arguments)} by position", *(f"{name}=" for name in named)])
-    raise InputError(
-        f"predict was given {passed}; (candidates, references) or (questions, candidates, references) was expected."
-    )

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
-import sys
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from typing import Annotated, Any, Final
 
 from bert_judge.errors import InputError, ModelError, did_you_mean, import_extra
-from bert_judge.generators.endpoints import Client, Endpoint, FailedRequestError, Response
-from bert_judge.judges.base import Judge, characters_read, make_samples
+from bert_judge.generators.endpoints import Client, Endpoint, FailedRequestError
+from bert_judge.judges.base import Judge, characters_read
 from bert_judge.records import JudgeInfo, Sample, Verdict
 
 KEY_VARIABLE: Final = "BERT_JUDGE_API_KEY"
@@ -27,9 +25,6 @@ class RemoteJudge(Judge):
     server, without it that in BERT_JUDGE_API_KEY; it is written into no result.
     A whole request may take `timeout` seconds. What fails is tried again as `Endpoint` says; then the rows are
     undecided, and failed.
-
-    `aassess` and `apredict` do the same within an event loop. Each call has connections of its own, so any number of
-    them may run at a time; one that is cancelled closes them, and the server drops its rows.
 
     Raises InputError for what is no address, for a judge that is not served there, and for rows that the server does
     not take; ModelError where the server can't be asked; MissingExtraError where httpx2 is missing.
@@ -60,10 +55,8 @@ class RemoteJudge(Judge):
         self._endpoint = Endpoint(server, "server", key=key, timeout=timeout, retries=retries, connections=connections)
         self.server = self._endpoint.url
         self._served, self.info, limits = self._find(served)
-        self._most_text = int(limits["max_text"])
         self._request_rows = min(request_rows, int(limits["max_rows"]))
-        self._most_row = int(limits.get("max_row", sys.maxsize))  # servers of earlier versions have no such limits
-        together = int(limits.get("max_characters", sys.maxsize)) - self._most_row
+        together = int(limits["max_characters"]) - int(limits["max_row"])
         self._most_characters = max(1, min(_CHARACTERS, together))  # the last row of a request may go beyond that
 
     def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
@@ -77,43 +70,19 @@ class RemoteJudge(Judge):
             while under_way:
                 yield from under_way.popleft().result()
 
-    async def aassess(self, samples: Iterable[Sample]) -> list[Verdict]:
-        """One verdict for each sample, in order, without holding up the event loop. Raises as `assess`."""
-        turns = asyncio.Semaphore(self._connections)
-
-        async def ask(client: Client, window: Sequence[Sample]) -> list[Verdict]:
-            async with turns:
-                return await self._judged(client, window)
-
-        async with self._endpoint.client() as client:
-            try:
-                async with asyncio.TaskGroup() as group:
-                    asked = [group.create_task(ask(client, window)) for window in self._windows(samples)]
-            except ExceptionGroup as failed:  # the first failure ends the others
-                raise failed.exceptions[0] from None
-        return [verdict for task in asked for verdict in task.result()]
-
-    async def apredict(
-        self,
-        questions: Sequence[str] | None,
-        candidates: Sequence[str],
-        references: Sequence[str | Sequence[str]],
-    ) -> list[float | None]:
-        """What `predict` gives, without holding up the event loop. Raises as `predict`."""
-        return [verdict.score for verdict in await self.aassess(make_samples(questions, candidates, references))]
-
     def _windows(self, samples: Iterable[Sample]) -> Iterator[list[Sample]]:
         """The rows of each request."""
         from bert_judge.encoder.batching import windows
 
         rows = self._request_rows
-        return windows(map(self._checked, samples), characters_read, self._most_characters, rows, rows)
+        return windows(samples, characters_read, self._most_characters, rows, rows)
 
     def _find(self, served: str | None) -> tuple[str, JudgeInfo, Mapping[str, Any]]:
         """The name of a judge on the server, what that says of it, and its limits."""
         try:
             with self._endpoint.session() as session:
-                answer = session.submit(session.client.ask("GET", "/v1/models", None, self._read, retries=0)).result()
+                listing = session.client.ask("GET", "/v1/models", None, lambda models: models, retries=0)
+                answer = session.submit(listing).result()
         except FailedRequestError as error:
             raise _refusal(error) or ModelError(f"{error}; is bert-judge serve running there?") from error
         try:
@@ -125,24 +94,10 @@ class RemoteJudge(Judge):
         except (KeyError, TypeError, StopIteration) as error:
             raise ModelError(f"{self.server} is not a bert-judge serve: it lists other models than judges.") from error
 
-    def _checked(self, sample: Sample) -> Sample:
-        longest = max(map(len, (sample.candidate, sample.question or "", *sample.references)))
-        if longest > self._most_text:
-            raise InputError(
-                f"a row has a text of {longest:,} characters, and {self.server} takes up to {self._most_text:,}; "
-                "shorten it, or raise max_text of the server."
-            )
-        if (count := characters_read(sample)) > self._most_row:
-            raise InputError(
-                f"a row has {count:,} characters to read, with the candidate again for each reference, and "
-                f"{self.server} takes up to {self._most_row:,}; shorten it, or raise max_row of the server."
-            )
-        return sample
-
     async def _judged(self, client: Client, window: Sequence[Sample]) -> list[Verdict]:
         """The verdicts on a few rows; failed ones where all tries did."""
         try:
-            answer = await client.ask("POST", "/v1/judge", self._body(window), self._read)
+            answer = await client.ask("POST", "/v1/judge", self._body(window), lambda verdicts: verdicts)
         except FailedRequestError as error:
             if refusal := _refusal(error):
                 raise refusal from error
@@ -162,13 +117,6 @@ class RemoteJudge(Judge):
         if len(verdicts) != len(window):
             raise ModelError(f"{self.server} gave {len(verdicts)} verdicts for {len(window)} rows.")
         return verdicts
-
-    def _read(self, answer: Response) -> Mapping[str, Any]:
-        try:
-            content = answer.json()
-        except ValueError as error:
-            raise ModelError(f"{self.server} is not a bert-judge serve: what it sent is not JSON.") from error
-        return content if isinstance(content, dict) else {}
 
 
 def _refusal(failed: FailedRequestError) -> InputError | ModelError | None:

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NoReturn, TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from bert_judge.errors import InputError
-from bert_judge.inputs.columns import REQUIRED, ColumnMap, RoleColumns, asked_columns
-from bert_judge.inputs.values import BadRow, RawRow, RowReader, SeparatorCount
+from bert_judge.inputs.columns import REQUIRED, ColumnMap, asked_columns, choose_columns, columns_in
+from bert_judge.inputs.values import RawRow, RowReader, note_separators, separators_in
 from bert_judge.records import Sample, Verdict
 
 if TYPE_CHECKING:
     import pandas as pd
     from datasets import Dataset
 
-VERDICT_COLUMNS = ("score", "label", "explanation")
-"""What is added to a table, after the prefix."""
+_PANDAS_TYPES = {"score": "float64", "label": "Int64", "explanation": "string"}
+"""The columns that are added to a table, after the prefix."""
 
-PREFIX = "judge_"
-"""The prefix for a table that has a column with one of these names."""
+_PREFIX = "judge_"  # for a table that has a column with one of these names
 
 Table = TypeVar("Table")
 
@@ -37,45 +37,45 @@ def read_table(
     """
     names = _names(table)
     if prefix is None:
-        prefix = PREFIX if set(VERDICT_COLUMNS) & set(names) else ""
-    existing = [name for name in (prefix + column for column in VERDICT_COLUMNS) if name in names]
+        prefix = _PREFIX if _PANDAS_TYPES.keys() & {*names} else ""
+    existing = [prefix + column for column in _PANDAS_TYPES if prefix + column in names]
     if existing:
         raise InputError(
             f"the table has a column {existing[0]!r} already; choose another prefix for the new ones, as in "
             "prefix='starter_'."
         )
-    recogniser = RoleColumns(asked_columns(columns))
-    recognised = recogniser.recognise(names) | recogniser.chosen
-    chosen = {role: names_of_role for role, names_of_role in recognised.items() if role in ("question", *REQUIRED)}
-    heads = _check_columns(chosen, names)
+    asked = asked_columns(columns)
+    _, unseen = columns_in([next(_rows(table, names), dict.fromkeys(names))], asked)
+    by_role = choose_columns(names, unseen, asked, REQUIRED, "the table")
+    chosen = {role: of_role for role, of_role in by_role.items() if role in ("question", *REQUIRED)}
+    read = [column for columns_of_role in chosen.values() for column in columns_of_role]
+    heads = {column if column in names else column.partition(".")[0] for column in read}  # of paths to texts inside
     reader = RowReader(chosen, numbers_as_text=numbers_as_text, reference_separator=reference_separator)
-    samples, separators = [], SeparatorCount()
+    samples, separators = [], Counter[str]()
     is_frame = _is_frame(table)  # pandas reads the cells of CSV as they are, lists, too
-    for place, row in enumerate(_rows(table, heads)):
+    for place, row in enumerate(_rows(table, [*heads])):
         sample = reader.read(RawRow(place, row, cells=is_frame), place + 1)
-        if isinstance(sample, BadRow):
+        if isinstance(sample, RawRow):
             raise InputError(f"the table's row {place} (counted from 0) {sample.reason}.")
         samples.append(sample)
-        separators.add(sample.references)
-    if reference_separator is None:
-        separators.warn("the table")
+        separators.update(separators_in(sample.references) if reader.notices_separators else ())
+    note_separators("the table", separators, len(samples))
     return samples, prefix
 
 
 def with_verdicts(table: Table, verdicts: Sequence[Verdict], prefix: str) -> Table:
     """A new table of the same kind with the columns added."""
-    values = {name: [getattr(verdict, name) for verdict in verdicts] for name in VERDICT_COLUMNS}
+    values = {name: [getattr(verdict, name) for verdict in verdicts] for name in _PANDAS_TYPES}
     if _is_frame(table):
         import pandas as pd
 
-        kinds = {"score": "float64", "label": "Int64", "explanation": "string"}
-        added = {prefix + name: pd.array(values[name], dtype=kind) for name, kind in kinds.items()}
+        added = {prefix + name: pd.array(values[name], dtype=kind) for name, kind in _PANDAS_TYPES.items()}
         return cast("Table", cast("pd.DataFrame", table).assign(**added))
     from datasets import Value
 
     dataset = cast("Dataset", table)
-    for name, kind in {"score": "float64", "label": "int64", "explanation": "string"}.items():
-        dataset = dataset.add_column(prefix + name, values[name], feature=Value(kind))
+    for name, kind in _PANDAS_TYPES.items():
+        dataset = dataset.add_column(prefix + name, values[name], feature=Value(kind.lower()))
     return cast("Table", dataset)
 
 
@@ -102,28 +102,6 @@ def _names(table: object) -> list[str]:
         f"the table is a {type(table).__name__}; a pandas DataFrame or a Dataset of datasets (one split, not streamed) "
         "was expected."
     )
-
-
-def _check_columns(chosen: Mapping[str, Sequence[str]], names: Sequence[str]) -> list[str]:
-    """The columns that are read. Raises InputError where a required role has none, or a named one does not exist."""
-
-    def fail(role: str, problem: str) -> NoReturn:
-        columns_there = ", ".join(names) or "none"
-        raise InputError(
-            f"the table has {problem}: found {columns_there}; name one of these, as in columns={{'{role}': 'NAME'}}."
-        )
-
-    for role in REQUIRED:
-        if role not in chosen:
-            fail(role, f"no column for the {role}")
-    read: dict[str, None] = {}
-    for role, names_of_role in chosen.items():
-        for column in names_of_role:
-            head = column if column in names else column.partition(".")[0]  # of a path to a text inside it
-            if head not in names:
-                fail(role, f"no column {column!r}, which was named for the {role}")
-            read[head] = None
-    return list(read)
 
 
 def _rows(table: object, names: list[str]) -> Iterator[Mapping[str, object]]:

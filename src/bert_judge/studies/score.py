@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from bert_judge.errors import InputError
-from bert_judge.inputs import BadRow, Source
+from bert_judge.inputs import RawRow, Source
 from bert_judge.judges.base import Costs, Judge
 from bert_judge.judges.occlusion import explain
 from bert_judge.records import Row, Sample, Verdict
@@ -46,7 +46,7 @@ class Rows(Protocol):
         """What `run.json` says of them."""
 
     @property
-    def bad_rows(self) -> Sequence[BadRow]:
+    def bad_rows(self) -> Sequence[RawRow]:
         """Those that were set aside, as they can't be read."""
 
     def __len__(self) -> int: ...

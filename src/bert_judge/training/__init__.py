@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from bert_judge.training.config import TrainConfig
-from bert_judge.training.folder import TrainResult
-from bert_judge.training.held_out import HeldOutMeasures
-from bert_judge.training.rows import read_examples, split_by_question
+from bert_judge.training.result import HeldOutMeasures, TrainResult
+from bert_judge.training.rows import Mix, read_examples, split_by_question
 from bert_judge.training.run import train
-from bert_judge.training.selection import Mix
 
 __all__ = [
     "HeldOutMeasures",

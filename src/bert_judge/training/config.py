@@ -14,10 +14,7 @@ STRATEGIES = ("steps", "epoch", "no")
 TRACKERS = ("tensorboard", "wandb", "trackio")
 
 # Settings that don't change the weights.
-_COSMETIC = frozenset(
-    "logging_strategy logging_steps logging_dir report_to save_total_limit push_to_hub hub_private overwrite "
-    "quiet".split()
-)
+_COSMETIC = frozenset("logging_strategy logging_steps logging_dir report_to save_total_limit overwrite quiet".split())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +44,6 @@ class TrainConfig:
         float | None,
         "fraction of the questions held out, to choose the best state and calibrate (default: 0.05; more of few rows)",
     ] = None
-    max_dev_rows: Annotated[int, "the most held-out rows that an evaluation during the training reads"] = 2_000
     evaluations: Annotated[int, "evaluations during the training, evenly spread"] = 5
     patience: Annotated[int | None, "stop after this many evaluations without a lower loss"] = None
     bf16: Annotated[bool | None, "compute in bfloat16 (default: if the device does so natively)"] = None
@@ -62,14 +58,12 @@ class TrainConfig:
     save_steps: Annotated[int | None, "evaluate and save a state every N steps (default: by evaluations)"] = None
     save_total_limit: Annotated[int | None, "the most states that are kept; the best one always is"] = 2
     seed: Annotated[int, "seed of all random choices"] = 0
-    push_to_hub: Annotated[str | None, "upload the judge to this repository of the Hub: ORGANISATION/NAME"] = None
-    hub_private: Annotated[bool, "make a new repository on the Hub private"] = False
     overwrite: Annotated[bool, "replace the result of another training in the output folder, or train again"] = False
     quiet: Annotated[bool, "print nothing"] = False
 
     def __post_init__(self) -> None:
-        for name, good, expected in _limits(self):
-            if not good:
+        for name, within, expected in _limits(self):
+            if not within:
                 raise InputError(f"{name} is {getattr(self, name)!r}; {expected} was expected.")
         if self.patience is not None and self.save_strategy == "no":
             raise InputError("patience needs states to choose from, but save_strategy is 'no'; drop one of the two.")
@@ -92,7 +86,7 @@ class TrainConfig:
 
 def _limits(c: TrainConfig) -> list[tuple[str, bool, str]]:
     """The name of each limited setting, whether it is within its limits, and what was expected."""
-    counts = "batch_size gradient_accumulation_steps max_dev_rows evaluations".split()
+    counts = "batch_size gradient_accumulation_steps evaluations".split()
     optional = "max_steps patience logging_steps save_steps save_total_limit".split()
     counts += [name for name in optional if getattr(c, name) is not None]
     return [

@@ -1,28 +1,43 @@
-"""Labelled rows, read from data of any form, and the split into training and held-out questions."""
+"""Labelled rows: read from data of any form, chosen by a mix, split by question, and checked against the input form."""
 
 from __future__ import annotations
 
 import hashlib
 import math
+import random
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from numbers import Real
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from bert_judge.errors import InputError
+from bert_judge.encoder.models import load_config
+from bert_judge.errors import InputError, did_you_mean
 from bert_judge.inputs import ColumnMap, Source, open_source
 from bert_judge.inputs.datasets import find_dataset, get_dataset_config_names, load_dataset_dict
+from bert_judge.inputs.settings import read_yaml
 from bert_judge.measures.questions import question_key
 from bert_judge.paths import model_folder
+from bert_judge.reading import InputForm
 from bert_judge.records import Sample
+from bert_judge.training.config import TrainConfig
 
-COLUMNS = ("question", "candidate", "reference", "label", "task", "model", "label_source", "id")
-"""The columns of a row; candidate and label are required, and reference (or references) if the judge reads it."""
+T = TypeVar("T")
+
+Amount = int | float
+Mix = Mapping[str, Amount | Mapping[str, Amount]]
+"""How many rows to use: `{task: {model: amount}}` or `{task: amount}`.
+
+An amount is the largest number of rows (500) or a fraction of them (0.5; 1.0 for all). Names are compared as in paths:
+without the organisation, and with `-` as `_`.
+"""
 
 GROUPS = {"task": ("task", "source"), "model": ("model", "candidate_model"), "label_source": ("label_source",)}
 """The groupings of rows, and the columns that may hold each."""
+
+_SHARES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5)
+_LARGEST_SHARE, _ENOUGH = 0.2, 50  # of few rows, the share grows up to this until so many are held out
 
 
 def group_of(row: Sample, kind: str) -> str | None:
@@ -107,7 +122,7 @@ def _read(row: Any, place: Mapping[str, str], where: str) -> Sample:
         return row
     try:
         if not isinstance(row, Mapping):
-            raise InputError(f"it is {row!r:.60}; a mapping with {', '.join(COLUMNS)} was expected")
+            raise InputError(f"it is {row!r:.60}; a mapping with question, candidate, reference, label was expected")
         return _sample({**row, **{name: value for name, value in place.items() if row.get(name) is None}})
     except InputError as error:
         raise InputError(f"{where} of the training data can't be used: {str(error).rstrip('.')}.") from error
@@ -173,3 +188,149 @@ def is_held_out(sample: Sample, share: float) -> bool:
     """Whether a sample's question is among the fraction `share` that is held out."""
     digest = hashlib.sha256(question_key(sample.question, sample.references).encode()).digest()
     return int.from_bytes(digest[:8], "big") < share * 2**64
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingRows:
+    """The rows of both sides in random order, how many were undecided or left out (by the mix), the share held out."""
+
+    train: list[Sample]
+    dev: list[Sample]
+    undecided: int
+    left_out: int
+    dev_share: float
+
+
+def choose_rows(data: Any, mix: Mix | None, config: TrainConfig) -> TrainingRows:
+    """The labelled rows in random order, some questions held out. Raises InputError if a side lacks a label.
+
+    Without a `dev_share` one question in twenty is held out. Of few rows it is up to one in five, to have 50 rows, and
+    up to one in two, to have both labels.
+    """
+    examples = read_examples(data)
+    labelled = [example for example in examples if example.gold is not None]
+    chosen = labelled if mix is None else apply_mix(labelled, mix, config.seed)
+    undecided = len(examples) - len(labelled)
+    for share in _SHARES if config.dev_share is None else (config.dev_share,):
+        sides = split_by_question(chosen, share)
+        if all(map(_has_both_labels, sides)) and (len(sides[1]) >= _ENOUGH or share >= _LARGEST_SHARE):
+            break
+    for name, side in zip(("training", "held-out"), sides, strict=True):
+        if not _has_both_labels(side):
+            kinds = "hold one label only" if side else "are too few"
+            more = f", or a larger dev_share than {share:g}" if side is sides[1] and config.dev_share else ""
+            raise InputError(
+                f"{len(side)} labelled {name} rows of {len(chosen)}{f' ({undecided} undecided)' if undecided else ''} "
+                f"{kinds}; correct (1) and incorrect (0) answers to several questions are needed{more}."
+            )
+    chance = random.Random(config.seed)
+    for side in sides:
+        chance.shuffle(side)
+    return TrainingRows(*sides, undecided, len(labelled) - len(chosen), share)
+
+
+def is_soft(labels: Sequence[float]) -> bool:
+    """Whether some label is neither 0 nor 1."""
+    return any(label not in (0, 1) for label in labels)
+
+
+def _has_both_labels(rows: Sequence[Sample]) -> bool:
+    labels = labels_of(rows)
+    return len(set(labels)) > 1 or (bool(labels) and is_soft(labels))
+
+
+def check_form(source: Path, form: InputForm, rows: TrainingRows, config: TrainConfig, trust_remote_code: bool) -> None:
+    """Raise InputError if encoder or rows do not fit the form."""
+    architecture = load_config(source, trust_remote_code)
+    if form.marks and getattr(architecture, "type_vocab_size", 0) < 2:
+        raise InputError(f"{source} has no token types, which carry match marks; train it with marks=False.")
+    everything = [*rows.train, *rows.dev]
+    without = sum(not any(example.references) for example in everything)
+    if form.forms != ("qc",) and without:
+        raise InputError(
+            f"{without} rows have no reference, but the judge would read one; give references, or train it without "
+            "(the form 'qc', include_reference=False)."
+        )
+    without = sum(example.question is None for example in everything)
+    if set(form.forms) <= {"qcr", "qc"} and without:
+        raise InputError(
+            f"{without} rows have no question, but the judge would read one; give questions, or train it without "
+            "(the form 'cr', include_question=False)."
+        )
+    if _reads_both(form) and not (config.question_dropout or without):
+        raise InputError("the forms 'qcr' and 'cr' need rows without a question, or a question_dropout above 0.")
+
+
+def drop_questions(rows: Sequence[Sample], form: InputForm, config: TrainConfig) -> list[Sample]:
+    """The rows, some without their question if the judge learns to read with and without one."""
+    if not _reads_both(form):
+        return list(rows)
+    chance = random.Random(config.seed)
+    return [replace(row, question=None) if chance.random() < config.question_dropout else row for row in rows]
+
+
+def _reads_both(form: InputForm) -> bool:
+    return {"qcr", "cr"} <= set(form.forms)
+
+
+def describe(rows: TrainingRows) -> dict[str, Any]:
+    """The numbers of rows, in all and by group, and the fractions of correct ones."""
+    labels = labels_of(used := [*rows.train, *rows.dev])
+    sizes = {"train": len(rows.train), "dev": len(rows.dev), "undecided": rows.undecided, "left_out": rows.left_out}
+    description: dict[str, Any] = {**sizes, "dev_share": rows.dev_share, "soft": is_soft(labels)}
+    for kind in GROUPS:
+        groups = {name: [labels[place] for place in places] for name, places in grouped(used, kind).items()}
+        description[f"by_{kind}"] = {
+            name: {"rows": len(of_group), "right": round(math.fsum(of_group) / len(of_group), 4)}
+            for name, of_group in groups.items()
+        }
+    return description
+
+
+def load_mix(path: str) -> Mix:
+    """Read a mix from a JSON file. Raises InputError if it can't be read."""
+    mix = read_yaml(Path(path), "the training mix")  # JSON is YAML, too
+    if not isinstance(mix, dict):
+        raise InputError(f"the training mix {path} is no mapping; {{task: {{model: rows}}}} was expected.")
+    return mix
+
+
+def apply_mix(examples: Iterable[Sample], mix: Mix, seed: int) -> list[Sample]:
+    """The rows that a mix asks for, drawn at random; rows that it does not name are left out.
+
+    Raises InputError for a name that no row has, and for an amount that is neither a number nor a fraction of rows.
+    """
+    tasks: dict[str, dict[str, list[Sample]]] = {}
+    for example in examples:
+        task, model = (model_folder(group_of(example, kind) or "") for kind in ("task", "model"))
+        tasks.setdefault(task, {}).setdefault(model, []).append(example)
+    drawn: list[Sample] = []
+    for task, amount in mix.items():
+        models = _named(tasks, "task", task)
+        if isinstance(amount, Mapping):
+            for model, model_amount in amount.items():
+                rows = _named(models, f"model of {task}", model)
+                drawn += _draw(rows, model_amount, f"{task}/{model}", seed)
+        else:
+            drawn += _draw([row for rows in models.values() for row in rows], amount, task, seed)
+    if not drawn:
+        raise InputError("the training mix names nothing; {task: {model: number of rows}} was expected.")
+    return drawn
+
+
+def _named(groups: Mapping[str, T], kind: str, name: str) -> T:
+    """The group of this name. Raises InputError if there is none."""
+    if model_folder(name) not in groups:
+        hint = did_you_mean(name, sorted(filter(None, groups)))
+        raise InputError(f"the training mix names the {kind} {name!r}, which no row has; {hint}")
+    return groups[model_folder(name)]
+
+
+def _draw(rows: Sequence[Sample], amount: Amount, name: str, seed: int) -> list[Sample]:
+    whole = isinstance(amount, int) and not isinstance(amount, bool)
+    if not (whole and amount >= 1) and not (isinstance(amount, float) and 0 < amount <= 1):
+        raise InputError(
+            f"the training mix wants {amount!r} of {name}; a number of rows (500) or a fraction (0.5) was expected."
+        )
+    count = min(int(amount), len(rows)) if whole else math.ceil(amount * len(rows))
+    return random.Random(f"{seed}{name}").sample(rows, count)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,10 +15,17 @@ from bert_judge.errors import InputError, OutputError
 from bert_judge.reading import InputForm, JudgeConfig, PromptEncoder
 from bert_judge.records import Sample, versions
 from bert_judge.training.config import TrainConfig
-from bert_judge.training.folder import RUNS, TrainingFolder, TrainResult, check_hub, identity, make_card, push
-from bert_judge.training.held_out import calibrate, measure, measure_tasks
-from bert_judge.training.rows import labels_of
-from bert_judge.training.selection import Mix, TrainingRows, check_form, choose_rows, describe, drop_questions
+from bert_judge.training.result import TrainingFolder, TrainResult, calibrate, identity, make_card, measure
+from bert_judge.training.rows import (
+    Mix,
+    TrainingRows,
+    check_form,
+    choose_rows,
+    describe,
+    drop_questions,
+    grouped,
+    labels_of,
+)
 from bert_judge.training.trainer import (
     RowsByEpoch,
     by_length,
@@ -33,7 +41,7 @@ from bert_judge.wording import public_command
 if TYPE_CHECKING:
     from transformers import Trainer, TrainingArguments
 
-_MAX_TASKS = 40  # up to which evaluations during the training also log the measures of each task
+_EVALUATED = 2_000  # held-out rows that an evaluation during the training reads
 
 
 def train(
@@ -70,8 +78,6 @@ def train(
     source = find_model(model_path, trust_remote_code, allow_pickle)
     form = form or JudgeConfig.load(source).form
     check_form(source, form, rows, config, trust_remote_code)
-    if config.push_to_hub:
-        check_hub(config.push_to_hub)
     name = identity(source, [*rows.train, *rows.dev], form, config)
     folder = TrainingFolder(Path(output_dir), name, config.overwrite)
     record = folder.finished
@@ -79,10 +85,6 @@ def train(
         base = source.resolve().name if Path(model_path).expanduser().is_dir() else model_path
         about = {"identity": name, "base_model": base, "command": public_command(command)}
         record = _Training(source, rows, form, config, folder, about).run(trust_remote_code)
-    from accelerate import PartialState
-
-    if config.push_to_hub and PartialState().is_main_process:
-        push(folder.folder, config.push_to_hub, config.hub_private)
     return TrainResult.of(folder.folder, record)
 
 
@@ -135,19 +137,17 @@ class _Training:
             model=model,
             args=arguments,
             train_dataset=RowsByEpoch(rows, rows_a_step, self.config.seed),
-            eval_dataset=by_length(encode(encoder, self.rows.dev[: self.config.max_dev_rows])),
+            eval_dataset=by_length(encode(encoder, self.rows.dev[:_EVALUATED])),
             data_collator=make_collator(model.config.pad_token_id or 0),
             compute_loss_func=soft_cross_entropy,
-            compute_metrics=_measurer(self.rows.dev),
+            compute_metrics=partial(_measures, self.rows.dev),
         )
         if self.config.patience is not None:
             trainer.add_callback(EarlyStoppingCallback(self.config.patience))
-        if "tensorboard" in self.config.trackers and trainer.is_world_process_zero():
-            from torch.utils.tensorboard import SummaryWriter
-
-            # The Trainer itself would only read the folder from the environment.
-            writer = SummaryWriter(str(self.config.logging_dir or self.folder.folder / RUNS))
-            trainer.add_callback(TensorBoardCallback(writer))
+        if "tensorboard" in self.config.trackers:
+            tensorboard = TensorBoardCallback()  # which would only read its folder from the environment
+            tensorboard.logging_dir = str(self.config.logging_dir or self.folder.folder / "runs")
+            trainer.add_callback(tensorboard)
         if self.config.quiet:
             trainer.remove_callback(PrinterCallback)
         return trainer
@@ -159,7 +159,7 @@ class _Training:
         path = self.folder.folder
         try:
             if first:
-                self.folder.open()
+                self.folder.invalidate()
             trainer.save_model(str(path))
             if first:
                 (path / "training_args.bin").unlink(missing_ok=True)  # a pickle that nobody reads
@@ -167,7 +167,7 @@ class _Training:
                 scope = JudgeConfig.load(self.source).scope
                 JudgeConfig(form=form, temperature=record["temperature"], scope=scope).save(path)
                 (path / "README.md").write_text(make_card(path.resolve().name, record), encoding="utf-8")
-                self.folder.close(record)
+                self.folder.complete(record)
         except OSError as error:
             raise OutputError(
                 f"{path} can't be written ({error.strerror or error}); the training's states are kept there: fix this "
@@ -184,7 +184,10 @@ class _Training:
             "temperature": temperature,
             "dev_loss": loss,
             "dev": asdict(measure(margins, labels, temperature)),
-            "tasks": {n: asdict(m) for n, m in measure_tasks(self.rows.dev, margins, temperature).items()},
+            "tasks": {
+                name: asdict(measure([margins[row] for row in rows], [labels[row] for row in rows], temperature))
+                for name, rows in grouped(self.rows.dev, "task").items()
+            },
             "data": describe(self.rows),
             "steps": {"all": trainer.state.global_step, "best": trainer.state.best_global_step},
             "history": [_without_times(entry) for entry in trainer.state.log_history if "eval_loss" in entry],
@@ -194,25 +197,13 @@ class _Training:
         }
 
 
-def _measurer(dev: Sequence[Sample]) -> Callable[[Any], dict[str, float]]:
-    """A function for the measures of an evaluation during the training: of all rows, and of each of several tasks."""
-
-    def measures_of(prediction: Any) -> dict[str, float]:
-        margins = _in_order(prediction)
-        if not all(map(math.isfinite, margins)):
-            return {}  # the logged loss shows the divergence
-        rows = dev[: len(margins)]
-        tasks = measure_tasks(rows, margins)
-        tasks = tasks if 1 < len(tasks) <= _MAX_TASKS else {}
-        groups = {"": measure(margins, labels_of(rows)), **{f"{name}/": measures for name, measures in tasks.items()}}
-        return {
-            f"{name}{key}": value
-            for name, measures in groups.items()
-            for key, value in asdict(measures).items()
-            if value is not None and key not in ("rows", "right")
-        }
-
-    return measures_of
+def _measures(dev: Sequence[Sample], prediction: Any) -> dict[str, float]:
+    """The measures of an evaluation during the training, which may have read the first of the rows alone."""
+    margins = _in_order(prediction)
+    if not all(map(math.isfinite, margins)):
+        return {}  # the logged loss shows the divergence
+    measures = asdict(measure(margins, labels_of(dev[: len(margins)])))
+    return {name: value for name, value in measures.items() if value is not None and name not in ("rows", "right")}
 
 
 def _in_order(prediction: Any) -> list[float]:

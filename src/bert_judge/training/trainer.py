@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel, TrainingArguments
 
 _SORTED_STEPS = 50  # steps whose rows are sorted by length together
-_PLAIN_ATTENTION = "matrix_products"
 _PLAIN_ATTENTION_TOKENS = 512  # with longer inputs, all attention weights of a layer would take much memory
 
 
@@ -87,45 +86,15 @@ def _add_token_types(model: PreTrainedModel, count: int) -> None:
 def speed_up(model: PreTrainedModel, arguments: TrainingArguments, max_tokens: int) -> None:
     """Make the model faster without changing its results, for inputs of at most `max_tokens`.
 
-    On a processor PyTorch's fused attention takes two to four times as long in bfloat16, mostly for the gradient. The
-    plain matrix products that replace it hold all attention weights of a layer at once, whose number grows with the
-    square of the length. Models without fused attention stay as they are.
+    On a processor PyTorch's fused attention takes longer than plain matrix products in bfloat16, mostly for the
+    gradient. These hold all attention weights of a layer at once, whose number grows with the square of the length.
     """
-    from transformers import AttentionInterface, AttentionMaskInterface
-    from transformers.masking_utils import eager_mask
-
     from bert_judge.encoder.torch_runtime import first_token_only
 
     first_token_only(model)
     slow = arguments.use_cpu and arguments.bf16 and model.config._attn_implementation == "sdpa"
     if slow and max_tokens <= _PLAIN_ATTENTION_TOKENS:
-        AttentionInterface.register(_PLAIN_ATTENTION, _attend)
-        AttentionMaskInterface.register(_PLAIN_ATTENTION, eager_mask)
-        model.set_attn_implementation(_PLAIN_ATTENTION)
-
-
-def _attend(
-    module: torch.nn.Module,
-    query: torch.Tensor,
-    key: torch.Tensor,
-    value: torch.Tensor,
-    attention_mask: torch.Tensor | None,
-    scaling: float | None = None,
-    dropout: float = 0.0,
-    **_: Any,
-) -> tuple[torch.Tensor, None]:
-    """Attention as transformers calls it: rows by heads by tokens by dimensions in, heads after tokens out."""
-    import torch
-
-    groups = query.shape[1] // key.shape[1]  # heads that share a key
-    if groups > 1:
-        key, value = key.repeat_interleave(groups, dim=1), value.repeat_interleave(groups, dim=1)
-    weights = (query * (scaling or query.shape[-1] ** -0.5)) @ key.transpose(2, 3)
-    if attention_mask is not None:
-        lowest = torch.finfo(weights.dtype).min  # the mask's lowest value is infinite in a shorter type
-        weights = weights + attention_mask.clamp(min=lowest).to(weights.dtype)
-    weights = torch.nn.functional.dropout(weights.softmax(-1), dropout, module.training)
-    return (weights @ value).transpose(1, 2).contiguous(), None
+        model.set_attn_implementation("eager")
 
 
 def encode(encoder: PromptEncoder, examples: Sequence[Sample]) -> list[dict[str, Any]]:

@@ -15,13 +15,11 @@ from bert_judge.inputs.saved.rows import (
     aside,
     first_text,
     grades,
-    last_message,
-    mapping,
     merged_lines,
     texts,
     with_options,
 )
-from bert_judge.inputs.values import RawRow
+from bert_judge.inputs.values import RawRow, last_message, mapping
 
 _COLUMNS = frozenset(("evaluation_id", "model_id", "sample_id", "input", "evaluation"))
 

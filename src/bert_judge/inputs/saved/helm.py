@@ -8,19 +8,9 @@ from typing import Final
 
 from bert_judge.errors import InputError
 from bert_judge.inputs.files import InputFile
-from bert_judge.inputs.saved.rows import (
-    LOG_LIKELIHOOD,
-    TaskAndModel,
-    answers,
-    aside,
-    first_text,
-    grades,
-    listed,
-    mapping,
-    with_options,
-)
+from bert_judge.inputs.saved.rows import LOG_LIKELIHOOD, TaskAndModel, answers, aside, first_text, grades, with_options
 from bert_judge.inputs.texts import read_json_list
-from bert_judge.inputs.values import RawRow
+from bert_judge.inputs.values import RawRow, listed, mapping
 
 _INSTANCES: Final = "instances.json"
 _SPEC: Final = "run_spec.json"
@@ -93,5 +83,4 @@ def _row(
 
 
 def _key(values: Mapping[str, object], name: str) -> tuple[str, str | None]:
-    """The id of an instance, and how it was perturbed."""
     return str(values.get(name)), first_text(mapping(values.get("perturbation")), ["name"])

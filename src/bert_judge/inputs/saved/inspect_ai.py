@@ -14,23 +14,10 @@ from typing import IO, Final
 from bert_judge.errors import InputError, first_line
 from bert_judge.inputs.files import InputFile
 from bert_judge.inputs.limits import FILES, Limits
-from bert_judge.inputs.saved.rows import (
-    ERRORED,
-    TaskAndModel,
-    answers,
-    aside,
-    content_text,
-    grades,
-    last_message,
-    listed,
-    mapping,
-    no_answer,
-    texts,
-    with_options,
-)
+from bert_judge.inputs.saved.rows import ERRORED, TaskAndModel, answers, aside, grades, no_answer, texts, with_options
 from bert_judge.inputs.streams import CHUNK, readable, unpack_zstd
-from bert_judge.inputs.texts import parsed, read_members
-from bert_judge.inputs.values import RawRow
+from bert_judge.inputs.texts import parsed, read_json
+from bert_judge.inputs.values import RawRow, content_text, last_message, listed, mapping
 
 HEADS: Final = ("header.json", "_journal/start.json")
 """Members that describe a run; an unfinished one has only the second."""
@@ -73,7 +60,7 @@ def read_object(file: InputFile) -> Iterator[RawRow]:
     head: Mapping[str, object] = {}
     number = 0
     with file.stream() as stream:
-        for name, value in read_members(stream, file.name, ("samples",), file.limits):
+        for name, value, _ in read_json(stream, file.name, "{", ("samples",), file.limits):
             if name == "eval":
                 head = mapping(value)
             elif name == "samples":
@@ -184,7 +171,6 @@ def unpacked(archive: zipfile.ZipFile, info: zipfile.ZipInfo, limits: Limits = F
 
 
 def _largest(info: zipfile.ZipInfo, limits: Limits) -> int:
-    """The most bytes that a member may have when it is unpacked."""
     return min(limits.whole, max(limits.small, limits.ratio * info.compress_size))
 
 

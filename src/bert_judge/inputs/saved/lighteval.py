@@ -4,25 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 
-from bert_judge.inputs.files import InputFile
-from bert_judge.inputs.saved.rows import (
-    LOG_LIKELIHOOD,
-    TaskAndModel,
-    answers,
-    aside,
-    first_text,
-    grades,
-    listed,
-    mapping,
-    texts,
-)
-from bert_judge.inputs.tables import read_parquet
-from bert_judge.inputs.values import RawRow
+from bert_judge.inputs.files import InputFile, read_parquet
+from bert_judge.inputs.saved.rows import LOG_LIKELIHOOD, TaskAndModel, answers, aside, first_text, grades, texts
+from bert_judge.inputs.values import RawRow, listed, mapping
 
 _COLUMNS = ("doc", "metric", "model_response")
-_DATE = re.compile(r"\d{4}-\d\d-\d\dT[\d.:-]+")
+_FOLDER = re.compile(r".*\bdetails/(?P<model>.+)/\d{4}-\d\d-\d\dT[\d.:-]+")  # details/ORG/MODEL/DATE
 
 
 def recognises(columns: Mapping[str, object]) -> bool:
@@ -32,7 +20,8 @@ def recognises(columns: Mapping[str, object]) -> bool:
 
 def read(file: InputFile) -> Iterator[RawRow]:
     """The answers of a log; a document that was sampled several times has several."""
-    model = _model(file.place.parent)
+    folder = _FOLDER.fullmatch(file.place.parent.as_posix())
+    model = folder["model"] if folder else None
     for raw in read_parquet(file.here, file.name):
         yield from _rows(raw, model)
 
@@ -55,12 +44,3 @@ def _rows(raw: RawRow, model: str | None) -> list[RawRow]:
         candidates=replies or [""],
         scores=grades(metric),
     )
-
-
-def _model(folder: Path) -> str | None:
-    """The model that the folders name: `details/ORG/MODEL/DATE/details_….parquet`."""
-    folders = list(folder.parts)
-    if not folders or not _DATE.fullmatch(folders[-1]) or "details" not in folders:
-        return None
-    start = len(folders) - folders[::-1].index("details")
-    return "/".join(folders[start:-1]) or None

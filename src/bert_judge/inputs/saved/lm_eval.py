@@ -18,15 +18,12 @@ from bert_judge.inputs.saved.rows import (
     aside,
     first_text,
     grades,
-    last_message,
-    listed,
-    mapping,
     merged_lines,
     no_answer,
     texts,
     with_options,
 )
-from bert_judge.inputs.values import RawRow
+from bert_judge.inputs.values import RawRow, last_message, listed, mapping
 
 _NAME = re.compile(r"samples_(?P<task>.+)_(?P<date>\d{4}-\d\d-\d\dT[\d.-]+)\.jsonl.*")
 _COLUMNS = frozenset(("doc_id", "doc", "resps", "filtered_resps"))
@@ -50,7 +47,7 @@ def read(file: InputFile) -> Iterator[RawRow]:
     """The answers of a log, each once; the row of the first filter has the scores of all."""
     origin = TaskAndModel()
     if name := _NAME.fullmatch(file.place.name):
-        results = mapping(file.read_beside(*beside(file)))
+        results = mapping(file.read_beside(beside(file)[0]))
         # The tool writes into a folder of the model's name.
         origin = TaskAndModel(name["task"], first_text(results, ["model_name"]) or file.place.parent.name or None)
 

@@ -5,20 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from bert_judge.inputs.files import InputFile
-from bert_judge.inputs.saved.rows import (
-    LOG_LIKELIHOOD,
-    SEVERAL_TURNS,
-    TaskAndModel,
-    answers,
-    aside,
-    grade,
-    last_message,
-    listed,
-    mapping,
-    texts,
-)
-from bert_judge.inputs.texts import read_members
-from bert_judge.inputs.values import RawRow
+from bert_judge.inputs.saved.rows import LOG_LIKELIHOOD, SEVERAL_TURNS, TaskAndModel, answers, aside, grade, texts
+from bert_judge.inputs.texts import read_json
+from bert_judge.inputs.values import RawRow, last_message, listed, mapping
 
 
 def recognises(record: Mapping[str, object]) -> bool:
@@ -35,11 +24,11 @@ def beside(file: InputFile) -> list[str]:
 def read(file: InputFile) -> Iterator[RawRow]:
     """The predictions of a file, each with its score from the results."""
     origin = TaskAndModel(file.place.stem, file.place.parent.name or None)
-    details = mapping(file.read_beside(*beside(file))).get("details")
+    details = mapping(file.read_beside(beside(file)[0])).get("details")
     by_number = dict(enumerate(details)) if isinstance(details, list) else mapping(details)
     by_index = {str(index): mapping(detail) for index, detail in by_number.items()}
     with file.stream() as stream:
-        for number, (index, value) in enumerate(read_members(stream, file.name, limits=file.limits), 1):
+        for number, (index, value, _) in enumerate(read_json(stream, file.name, "{", (), file.limits), 1):
             if isinstance(value, Mapping) and "prediction" in value:
                 yield from _rows(number, index, value, origin, by_index.get(index, {}))
             else:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Final, NamedTuple
 
 from bert_judge.inputs.files import InputFile
 from bert_judge.inputs.texts import read_jsonl
-from bert_judge.inputs.values import RawRow
+from bert_judge.inputs.values import RawRow, listed
 
 HARNESS: Final = "harness:"
 """Prefix of the columns with the tool's own scores; the metric's name follows, and its filter if there are several."""
@@ -144,14 +145,11 @@ def merged_lines(
 
 def grade(value: object) -> float | None:
     """A tool's score as a number: a number, a truth value, or a letter or word of inspect; else None."""
-    if isinstance(value, str) and value.strip().lower() in _GRADES:
-        return _GRADES[value.strip().lower()]
-    if isinstance(value, str | int | float):
-        try:
-            number = float(value)
-        except ValueError:
-            return None
-        return number if math.isfinite(number) else None
+    text = str(value).strip().lower() if isinstance(value, str | int | float) else ""
+    if text in _GRADES:
+        return _GRADES[text]
+    with suppress(ValueError):
+        return number if math.isfinite(number := float(text)) else None
     return None
 
 
@@ -160,37 +158,9 @@ def grades(values: Mapping[str, object]) -> dict[str, float]:
     return {name: number for name, value in values.items() if (number := grade(value)) is not None}
 
 
-def mapping(value: object) -> Mapping[str, object]:
-    """The value if it is an object, else an empty one."""
-    return value if isinstance(value, Mapping) else {}
-
-
-def listed(value: object) -> list[object]:
-    """The value if it is a list, else a list of it; empty for null."""
-    return value if isinstance(value, list) else [] if value is None else [value]
-
-
 def texts(value: object) -> list[str]:
     """The texts of a list (numbers as they are spelled), or the one text that the value is."""
     return [str(item) for item in listed(value) if isinstance(item, str | int | float) and not isinstance(item, bool)]
-
-
-def content_text(content: object) -> str:
-    """The text of a message's content: a text, or a list with text parts."""
-    if isinstance(content, str):
-        return str(content)
-    parts = [mapping(part) for part in listed(content)]
-    return "\n".join(str(part["text"]) for part in parts if isinstance(part.get("text"), str))
-
-
-def last_message(messages: object, *roles: str) -> str | None:
-    """The text of the last message of one of these roles that has text."""
-    for message in map(mapping, reversed(listed(messages))):
-        if str(message.get("role")).lower() in roles:
-            text = content_text(message.get("content", message.get("prompt")))
-            if text.strip():
-                return text
-    return None
 
 
 def first_text(values: Mapping[str, object], names: Iterable[str]) -> str | None:

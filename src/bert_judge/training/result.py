@@ -1,14 +1,14 @@
-"""The output folder of a training: its states while it runs, then its result; and the upload of the result.
+"""The result of a training: its measures on the held-out rows, its folder and its card.
 
-The result is what transformers saves, `judge.json`, the card `README.md`, and `metrics.json`, which is written last and
-marks the result as complete. States are under `states`, in a folder for each training.
+The folder has what transformers saves, `judge.json`, the card `README.md`, and `metrics.json`, which is written last
+and marks the result as complete. States to resume from are under `states`, in a folder for each training.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import re
+import math
 import shlex
 import shutil
 from collections.abc import Mapping, Sequence
@@ -18,17 +18,37 @@ from pathlib import Path
 from typing import Any
 
 from bert_judge.encoder.models import JUDGE_CONFIG, hash_files, read_object
-from bert_judge.errors import InputError, OutputError, first_line
+from bert_judge.errors import OutputError
+from bert_judge.measures import Confusion, brier, expected_calibration_error, fit_temperature
 from bert_judge.reading import InputForm
 from bert_judge.records import Sample, __version__
 from bert_judge.results import check_folder, write_files
 from bert_judge.training.config import TrainConfig
-from bert_judge.training.held_out import HeldOutMeasures
+from bert_judge.training.rows import is_soft
 
-METRICS, STATES, RUNS = "metrics.json", "states", "runs"
+METRICS = "metrics.json"
 _RESULT = (METRICS, JUDGE_CONFIG, "config.json", "model.safetensors")
 _PARTS = {"q": "question", "c": "candidate answer", "r": "reference answer"}
 _COUNTED = {"task": "by_task", "model": "by_model", "label source": "by_label_source"}
+_COPIES = 100  # of a row with a soft label
+
+
+@dataclass(frozen=True, slots=True)
+class HeldOutMeasures:
+    """The number of rows, the fraction of correct ones (`right`), and the measures of `bert_judge.measures`.
+
+    In `accuracy`, `f1` and `kappa` a soft label counts as correct from 0.5 on; in `brier` and `ece` a soft label p
+    counts as p correct and 1 - p incorrect rows (in hundredths). Undefined measures, such as kappa of a single label,
+    are None.
+    """
+
+    rows: int
+    right: float
+    accuracy: float | None
+    f1: float | None
+    kappa: float | None
+    brier: float
+    ece: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,21 +71,10 @@ class TrainResult:
     @classmethod
     def of(cls, folder: Path, record: Mapping[str, Any]) -> TrainResult:
         """The result described by a record (`metrics.json`)."""
-        return cls(
-            folder,
-            train_rows=record["data"]["train"],
-            dev_rows=record["data"]["dev"],
-            undecided_rows=record["data"]["undecided"],
-            temperature=record["temperature"],
-            dev_loss=record["dev_loss"],
-            dev=HeldOutMeasures(**record["dev"]),
-            tasks={name: HeldOutMeasures(**values) for name, values in record["tasks"].items()},
-        )
-
-    @property
-    def dev_accuracy(self) -> float | None:
-        """The rate of held-out rows on which judge and label agree."""
-        return self.dev.accuracy
+        rows, dev = record["data"], HeldOutMeasures(**record["dev"])
+        tasks = {name: HeldOutMeasures(**values) for name, values in record["tasks"].items()}
+        counts = (rows["train"], rows["dev"], rows["undecided"])
+        return cls(folder, *counts, record["temperature"], record["dev_loss"], dev, tasks)
 
 
 class TrainingFolder:
@@ -79,7 +88,7 @@ class TrainingFolder:
     def __init__(self, folder: Path, identity: str, overwrite: bool) -> None:
         check_folder(folder)
         self.folder = folder
-        self.states = folder.absolute() / STATES / identity
+        self.states = folder.absolute() / "states" / identity
         record = read_object(folder / METRICS)
         same = record.get("identity") == identity
         self._restarts = same and overwrite
@@ -95,22 +104,20 @@ class TrainingFolder:
     def begin(self) -> None:
         """Make the folder of the states; a finished training that starts again loses its old ones."""
         if self._restarts:
-            self.open()  # so that the restarted training can be resumed, too
+            self.invalidate()  # so that the restarted training can be resumed, too
             shutil.rmtree(self.states, ignore_errors=True)
         self.states.mkdir(parents=True, exist_ok=True)
 
     def last_state(self) -> str | None:
         """The newest complete state; a process killed while saving leaves an incomplete one."""
-        if self._restarts:
-            return None
         states = sorted(self.states.glob("checkpoint-*"), key=lambda path: int(path.name.rpartition("-")[2]))
         return next((str(path) for path in reversed(states) if read_object(path / "trainer_state.json")), None)
 
-    def open(self) -> None:
-        """Invalidate an older result before the new one is written."""
+    def invalidate(self) -> None:
+        """Mark an older result as incomplete, before the new one is written."""
         (self.folder / METRICS).unlink(missing_ok=True)
 
-    def close(self, record: Mapping[str, Any]) -> None:
+    def complete(self, record: Mapping[str, Any]) -> None:
         """Write the record, which marks the result as complete."""
         write_files(self.folder, {METRICS: json.dumps(record, ensure_ascii=False, indent=1) + "\n"})
 
@@ -148,38 +155,35 @@ def make_card(name: str, record: Mapping[str, Any]) -> str:
     )
 
 
-def check_hub(repository: str) -> None:
-    """Raise InputError if an upload would fail, as far as that is known without a network."""
-    from huggingface_hub import get_token
-
-    if not re.fullmatch(r"[\w.-]{1,96}/[\w.-]{1,96}", repository):
-        raise InputError(f"push_to_hub is {repository!r}; ORGANISATION/NAME was expected.")
-    if get_token() is None:
-        raise InputError(
-            f"push_to_hub names {repository}, but there is no token for the Hub; log in with `hf auth login`, or set "
-            "HF_TOKEN."
-        )
-
-
-def push(folder: Path, repository: str, private: bool) -> None:
-    """Upload a judge's folder, without states and logs. Raises OutputError if that fails."""
-    from huggingface_hub import HfApi
-    from huggingface_hub.errors import (  # type: ignore[attr-defined]  # HTTPError is re-exported from its HTTP client
-        HfHubHTTPError,
-        HTTPError,
+def measure(margins: Sequence[float], labels: Sequence[float], temperature: float = 1.0) -> HeldOutMeasures:
+    """The measures of margins (logit of correct minus logit of incorrect) against labels; at least one row."""
+    scores = [1 / (1 + math.exp(-max(-700.0, min(700.0, margin / temperature)))) for margin in margins]
+    confusion = Confusion.count(
+        (int(label >= 0.5), int(score >= 0.5)) for label, score in zip(labels, scores, strict=True)
+    )
+    values, golds = _in_hard_rows(scores, labels)
+    return HeldOutMeasures(
+        rows=len(labels),
+        right=round(math.fsum(labels) / len(labels), 4),
+        accuracy=confusion.accuracy,
+        f1=confusion.f1,
+        kappa=confusion.kappa,
+        brier=brier(values, golds),
+        ece=expected_calibration_error(values, golds),
     )
 
-    try:
-        api = HfApi()
-        name = api.create_repo(repository, private=private or None, exist_ok=True).repo_id
-        api.upload_folder(
-            repo_id=name,
-            folder_path=folder,
-            commit_message="A judge trained with bert-judge",
-            ignore_patterns=[f"{STATES}/*", f"{RUNS}/*", f".{METRICS}.*"],
-        )
-    except (HfHubHTTPError, HTTPError, OSError, ValueError) as error:
-        raise OutputError(
-            f"the judge is complete in {folder}, but could not be uploaded to {repository} ({first_line(error)}); run "
-            "the same training again to upload it without training."
-        ) from error
+
+def calibrate(margins: Sequence[float], labels: Sequence[float]) -> float:
+    """The temperature that fits margins best to labels, hard or soft."""
+    return round(fit_temperature(*_in_hard_rows(margins, labels)), 4)
+
+
+def _in_hard_rows(values: Sequence[float], labels: Sequence[float]) -> tuple[list[float], list[int]]:
+    """Values with labels of 0 and 1; if some are soft, each row is repeated a hundred times."""
+    if not is_soft(labels):
+        return list(values), [int(label) for label in labels]
+    golds = []
+    for label in labels:
+        correct = round(label * _COPIES)
+        golds += [1] * correct + [0] * (_COPIES - correct)
+    return [value for value in values for _ in range(_COPIES)], golds

@@ -1,10 +1,14 @@
-"""A judge whose verdicts are kept, so that no answer is judged twice, in this run or another."""
+"""Judges around another judge: one whose verdicts are kept, and one that threads share."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import json
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future
 from dataclasses import asdict
-from typing import Any
+from itertools import islice
+from threading import Lock
 
 from bert_judge.errors import InputError
 from bert_judge.judges.base import Costs, Judge, windows_of
@@ -12,6 +16,46 @@ from bert_judge.records import Sample, Verdict
 from bert_judge.results.store import Entry, Store, key_of
 
 _WINDOW = 1024  # rows that are held
+
+
+class SharedJudge:
+    """A judge that threads may ask at the same time. Those that come while it is at work are judged together next.
+
+    Training frameworks call a reward function once an answer, in many threads; one batch for all of them is several
+    times as fast as one answer after another.
+    """
+
+    def __init__(self, judge: Judge) -> None:
+        self.judge = judge
+        self._lock = Lock()
+        self._waiting: deque[tuple[Sequence[Sample], Future[list[Verdict]]]] = deque()
+
+    def needs_labels(self) -> None:
+        """Raises InputError for a judge with scores and no labels, where labels are what is asked for."""
+        if self.judge.info.threshold is None:
+            name = self.judge.info.signature.short
+            raise InputError(f"{name} gives scores without labels; a judge with a threshold was expected.")
+
+    def assess(self, samples: Sequence[Sample]) -> list[Verdict]:
+        """One verdict for each sample, in order. Raises what the judge raises on any of those judged together."""
+        verdicts: Future[list[Verdict]] = Future()
+        self._waiting.append((samples, verdicts))
+        with self._lock:
+            if not verdicts.done():  # else the thread before has judged these, too
+                self._assess_waiting()
+        return verdicts.result()
+
+    def _assess_waiting(self) -> None:
+        asked = [self._waiting.popleft() for _ in range(len(self._waiting))]
+        together = [sample for samples, _ in asked for sample in samples]
+        try:
+            judged = iter(list(self.judge.fitted(together).assess(together)))
+        except BaseException as error:  # each thread that waits has to end; all of them raise it
+            for _, verdicts in asked:
+                verdicts.set_exception(error)
+            return
+        for samples, verdicts in asked:
+            verdicts.set_result(list(islice(judged, len(samples))))
 
 
 class StoredJudge(Judge):
@@ -67,13 +111,8 @@ def _verdict(entry: Entry) -> Verdict | None:
 
 
 def _can_be_kept(verdict: Verdict) -> bool:
-    return isinstance(verdict, Verdict) and not verdict.failed and _is_plain(verdict.details)
-
-
-def _is_plain(value: Any) -> bool:
-    """Whether JSON gives a value back as it is: a tuple would come back as a list."""
-    if isinstance(value, dict):
-        return all(isinstance(key, str) and _is_plain(item) for key, item in value.items())
-    if isinstance(value, list):
-        return all(map(_is_plain, value))
-    return value is None or type(value) in (str, int, float, bool)
+    """Whether JSON gives the verdict back as it is: a tuple would come back as a list."""
+    try:
+        return not verdict.failed and json.loads(json.dumps(verdict.details)) == verdict.details
+    except (TypeError, ValueError):
+        return False
