@@ -52,7 +52,7 @@ def main() -> None:
 def matching(folder: Path, count: int) -> None:
     spec, rows = JudgeSpec.of("containment"), written(folder / "rows.jsonl", count)
     here = judged("containment, one process", spec.make, rows, folder / "here", 10_000)
-    far = judged("containment, two actors", lambda: RayJudge(spec, "2"), rows, folder / "far", 10_000)
+    far = judged("containment, two actors", lambda: RayJudge(spec, 2), rows, folder / "far", 10_000)
     same = all(
         path.read_bytes() == (folder / "far" / PARTS / path.name).read_bytes()
         for path in (folder / "here" / PARTS).glob("*.parquet")
@@ -64,9 +64,7 @@ def encoding(folder: Path, count: int) -> None:
     spec, rows = JudgeSpec.of(STARTER), written(folder / "texts.jsonl", count)
     part = max(1, count // 40)
     speeds = [
-        judged(
-            f"starter, {n} actor{'s' * (n > 1)}", lambda n=n: RayJudge(spec, str(n)), rows, folder / f"of_{n}", part, n
-        )
+        judged(f"starter, {n} actor{'s' * (n > 1)}", lambda n=n: RayJudge(spec, n), rows, folder / f"of_{n}", part, n)
         for n in (1, 2)
     ]
     print(f"two actors are {speeds[1] / speeds[0]:.2f} times as fast as one")

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import http.client
-import io
 import json
 import os
 import random
@@ -24,7 +23,6 @@ import sys
 import tempfile
 import threading
 import time
-import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -215,12 +213,14 @@ def say(name: str, seen: Seen) -> None:
         print(f"    {each}")
 
 
-def asked(url: str, path: str, body: object, kind: str = "application/json", **headers: str) -> tuple[int, bytes]:
+def asked(url: str, path: str, body: object, **headers: str) -> tuple[int, bytes]:
     """The status and the body of an answer."""
     connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=PATIENCE, source_address=source())
     try:
         data = body if isinstance(body, bytes | None) else json.dumps(body).encode()
-        connection.request("GET" if body is None else "POST", path, data, {"Content-Type": kind, **headers})
+        connection.request(
+            "GET" if body is None else "POST", path, data, {"Content-Type": "application/json", **headers}
+        )
         response = connection.getresponse()
         return response.status, response.read()
     finally:
@@ -258,12 +258,9 @@ def be_hostile(url: str, only: Sequence[str]) -> None:
 def hostile_clients() -> dict[str, Hostile]:
     """What each of them sends."""
 
-    def posts(path: str, body: object, kind: str = "application/json", **headers: str) -> Hostile:
+    def posts(path: str, body: object, **headers: str) -> Hostile:
         data = body if isinstance(body, bytes) else json.dumps(body).encode()
-        return lambda url: asked(url, path, data, kind, **headers)
-
-    def sends(name: str, body: bytes) -> Hostile:
-        return posts(f"/v1/report?name={name}", body, "application/octet-stream")
+        return lambda url: asked(url, path, data, **headers)
 
     def rows(count: int, candidate: str, reference: str = "Paris", judge: str = "starter") -> Hostile:
         sample = {"candidate": candidate, "reference": reference}
@@ -289,12 +286,6 @@ def hostile_clients() -> dict[str, Hostile]:
         **{f"explanations, {n}": explains(210_000) for n in range(8)},
         "too long an explanation": explains(480_000),
         "long texts for BERTScore": rows(1, LONG * 15_000, LONG, "BERTScore"),
-        "many columns": sends("a.csv", table_of(100_000)),
-        "far too many columns": sends("a.csv", table_of(600_000)),
-        "a packed log": sends("a.eval", packed_log()),
-        "a parquet file that grows": sends("a.parquet", parquet()),
-        "a file of numbers": sends("a.json", b'[{"a": [' + b"0," * 3_900_000 + b"0]}]"),
-        "a large report": sends("a.jsonl", b'{"candidate": "It is Paris.", "reference": "Paris"}\n' * 10_000),
         "another host": posts("/v1/judge", {}, Host="evil.example"),
         "another origin": posts("/v1/labelling", {}, Origin="http://evil.example"),
         "an answer that is not read": does_not_read,
@@ -302,28 +293,6 @@ def hostile_clients() -> dict[str, Hostile]:
         "half heads": opens(100),
         "many connections": opens(2_000),
     }
-
-
-def table_of(columns: int) -> bytes:
-    names = ["question", "reference", "candidate", *(f"c{n}" for n in range(columns))]
-    return f"{','.join(names)}\nq,r,c{',x' * columns}\n".encode()
-
-
-def packed_log() -> bytes:
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("header.json", '{"version": 2, "a": [' + "0," * 30_000_000 + "0]}")
-    return file.getvalue()
-
-
-def parquet() -> bytes:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    file = io.BytesIO()
-    texts = {"question": "q", "reference": "Paris", "candidate": "x" * 400_000}
-    pq.write_table(pa.table({name: [text] * 1_000 for name, text in texts.items()}), file, compression="zstd")
-    return file.getvalue()
 
 
 def does_not_read(url: str) -> None:

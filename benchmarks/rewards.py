@@ -64,7 +64,7 @@ def earned_by_attacks(reward: Correctness, items: int) -> None:
     groups: dict[str, list[tuple[float, float]]] = {"right answers": [], "wrong answers": []}
     for trial, verdict in zip(trials, verdicts, strict=True):
         name = trial.family if trial.family != PLAIN else "right answers" if trial.sample.gold else "wrong answers"
-        groups.setdefault(name, []).append((verdict.score or 0.0, reward.reward(verdict) or 0.0))
+        groups.setdefault(name, []).append((verdict.score or 0.0, reward.reward(verdict, 0.0)))
     print(f"{'':24}answers  reward  clipped  over 0.5")
     for name, found in groups.items():
         plain, clipped = zip(*found, strict=True)

@@ -18,10 +18,10 @@ from urllib.parse import urlsplit
 
 from bert_judge.judges import Judge
 from bert_judge.records import JudgeInfo
+from bert_judge.server import ServerOptions
 from bert_judge.server.access import Keys
 from bert_judge.server.app import make_app
 from bert_judge.server.labelling import Labelling
-from bert_judge.server.options import ServerOptions
 from bert_judge.server.running import make_server, open_socket, url_of
 from waiting import PATIENCE, wait_until
 

@@ -725,14 +725,14 @@ def damaged_store() -> Outcome:
 # a server
 
 
-def _served(judge: Sequence[str], path: str, body: bytes, kind: str = "application/json") -> Outcome:
+def _served(judge: Sequence[str], path: str, body: bytes) -> Outcome:
     """What a server says to a request, and whether it answers the next one."""
     line = command("serve", "--port", "0", "--quiet", *judge)
     with subprocess.Popen(line, env=environment(), stdout=subprocess.PIPE, text=True) as server:
         try:
             assert server.stdout
             url = server.stdout.readline().split(" at ")[1].split(";")[0]
-            seen = _posted(f"{url}{path}", body, kind)
+            seen = _posted(f"{url}{path}", body)
             row = json.dumps({"candidate": "Paris", "reference": "Paris"}).encode()
             answered = json.loads(_posted(f"{url}/v1/judge", row))["label"] == 1
         finally:
@@ -741,22 +741,14 @@ def _served(judge: Sequence[str], path: str, body: bytes, kind: str = "applicati
     return Outcome(seen, lost=int(not answered), twice=0)
 
 
-def _posted(url: str, body: bytes, kind: str = "application/json") -> str:
+def _posted(url: str, body: bytes) -> str:
     """The sentence of a refusal, or the whole answer."""
-    request = urllib.request.Request(url, body, {"Content-Type": kind})
+    request = urllib.request.Request(url, body, {"Content-Type": "application/json"})
     try:
         with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
             return str(answer.read().decode())
     except urllib.error.HTTPError as refused:
         return f"{refused.code}: {json.load(refused)['error']['message']}"
-
-
-@fault("a packed log that grows, sent to a server")
-def packed_log() -> Outcome:
-    with zipfile.ZipFile("log.eval", "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("header.json", '{"version": 2, "a": [' + "0," * 10_000_000 + "0]}")
-    body = Path("log.eval").read_bytes()
-    return _served(("--judge", "containment"), "/v1/report?name=log.eval", body, "application/octet-stream")
 
 
 @fault("a row on which a pattern never ends, sent to a server")

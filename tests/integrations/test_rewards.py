@@ -19,7 +19,7 @@ import pytest
 import bert_judge
 from bert_judge import BERTJudge, Sample, Verdict
 from bert_judge.errors import InputError, ModelError
-from bert_judge.integrations.rewards import compute_score, compute_scores, correctness, format_match, reward_func
+from bert_judge.integrations.rewards import compute_score, compute_scores, correctness, reward_func
 from bert_judge.judges import Judge, RegexJudge
 from bert_judge.judges.naming import shared_judge
 from bert_judge.judges.wrappers import SharedJudge
@@ -177,16 +177,11 @@ def test_clipping(subtests: pytest.Subtests):
             assert correctness(Seen(), clip=clip)([""] * 5, completions, reference=["a"] * 5) == pytest.approx(expected)
 
 
-def test_format_is_a_term_of_its_own():
-    shape = format_match(r"(?s)<think>.*</think>\s*\S.*")
-    completions = ["<think>a\nb</think> c", messages("c"), "<think>a</think>", "x <think>a</think> c"]
-    assert shape([], completions, reference=["c"] * 4) == [1.0, 0.0, 0.0, 0.0]
-    assert format_match("YES", case_sensitive=False)(None, ["yes"]) == [1.0]
-    assert format_match("(?:a|a)*c?d?")(None, ["a" * 60 + "x"]) == [None]  # takes for ever
-
-
 def test_trainers_see_a_name_and_can_pickle_and_a_judge_is_loaded_once():
-    assert (correctness(CONTAINMENT).__name__, format_match("a", name="shape").__name__) == ("correctness", "shape")
+    assert (correctness(CONTAINMENT).__name__, correctness(CONTAINMENT, name="right").__name__) == (
+        "correctness",
+        "right",
+    )
     reward = correctness(CONTAINMENT, clip=(0.2, 0.9))
     assert reward(ASKED[:1], ["Paris"], reference=["Paris"]) == [1.0]  # has a lock now, which no process can hand over
     again = pickle.loads(pickle.dumps(reward))
@@ -217,7 +212,6 @@ def test_bad_input_gets_a_sentence(refused: Refused):
         (lambda: reward(ASKED, ["a", "b"], reference=["a", True]), "is True (bool)"),
         (lambda: correctness("containmnt"), "did you mean containment?"),
         (lambda: correctness(clip=(0.9, 0.2)), "the lower first"),
-        (lambda: format_match("("), "is not a regular expression"),
         (lambda: compute_score("gsm8k", "8", {"style": "rule"}, judge=CONTAINMENT), "is {'style': 'rule'} (dict)"),
         (lambda: compute_score("gsm8k", "8", "8", jugde=CONTAINMENT), "did you mean judge?"),
         (lambda: compute_scores([], [], []), "solution_strs is empty"),

@@ -1,22 +1,18 @@
-"""Hostile requests, files and connections: refused in a sentence or done in bounded time, and other clients go on."""
+"""Hostile requests and connections: refused in a sentence or done in bounded time, and other clients go on."""
 
 from __future__ import annotations
 
-import io
 import json
 import random
 import socket
 import subprocess
 import sys
 import time
-import zipfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from bert_judge import Sample
@@ -63,17 +59,16 @@ def test_excessive_requests_are_refused_before_any_work(url: str, subtests: pyte
 
 
 def test_half_a_character_is_never_a_failure(url: str, subtests: pytest.Subtests) -> None:
-    half, problem = "\ud800", "a name without half characters was expected"
+    half = "\ud800"
     for path, body, expected, message in [
-        ("/v1/judge", ROW | {"id": half}, 422, f"id is '\\ud800'; {problem}"),
-        ("/v1/judge", ROW | {"judge": half}, 422, f"judge is '\\ud800'; {problem}"),
+        ("/v1/judge", ROW | {"id": half}, 200, r"\ud800"),
+        ("/v1/judge", ROW | {"judge": half}, 404, "there is no judge"),
         ("/v1/judge", ROW | {half: 1}, 422, "the body"),
         ("/v1/explain", ROW | {"candidate": half + " a. b c."}, 200, "carrying"),
-        ("/v1/report?name=%ED%A0%80.jsonl", json.dumps(ROW | {"candidate": half}), 200, "page"),
     ]:
         with subtests.test(path=path, body=body):
             status, answer, _ = ask(url, path, body)
-            assert (status, message.replace("\\", "\\\\") in json.dumps(answer)) == (expected, True), answer
+            assert (status, message in json.dumps(answer)) == (expected, True), answer
 
 
 def test_refusals_are_counted_by_reason(url: str) -> None:
@@ -82,7 +77,7 @@ def test_refusals_are_counted_by_reason(url: str) -> None:
         ("/v1/judge", b" " * 8_000_001, "body", 413),
         ("/v1/judge", {}, "invalid", 422),
         ("/v1/judge", ROW | {"judge": "other"}, "name", 404),
-        ("/health", {}, "method", 405),
+        ("/health", {}, "invalid", 405),
     ]:
         name = f'bert_judge_refusals_total{{reason="{reason}",status="{status}"}}'
         before = figure(url, name)
@@ -121,43 +116,6 @@ def test_only_allowed_host_names_are_answered(subtests: pytest.Subtests) -> None
                     assert status == expected
                     assert status == 200 or "does not answer to the host" in answer["error"]["message"]
                     assert ask(url, "/health", Host=host)[0] == 200  # probes ask by address
-
-
-# files
-
-
-def packed_log() -> bytes:
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("header.json", '{"version": 2, "a": [' + "0," * 10_000_000 + "0]}")
-    return file.getvalue()
-
-
-def parquet(characters: int, rows: int) -> bytes:
-    """A file of a few hundred bytes with so many texts of so many characters, which are all the same."""
-    texts = {"question": "q", "reference": "Paris", "candidate": "x" * characters}
-    file = io.BytesIO()
-    pq.write_table(pa.table({name: [text] * rows for name, text in texts.items()}), file, compression="zstd")
-    return file.getvalue()
-
-
-def test_files_that_grow_get_no_report(url: str, subtests: pytest.Subtests) -> None:
-    for name, body, expected, message in [
-        ("a.eval", packed_log(), 422, "a.eval is compressed, and could be of any size; unpack it first."),
-        ("a.jsonl", b"#!/bin/sh\n" + packed_log(), 422, "is compressed"),
-        ("a.parquet", parquet(400_000, 1_000), 413, "characters in its texts so far; up to 8,000,000 are taken"),
-        ("a.parquet", parquet(600_000, 1), 413, "a.parquet row 1 has 600,000 characters in a text"),
-    ]:
-        with subtests.test(name=name, message=message):
-            status, answer, _ = ask(url, f"/v1/report?name={name}", body)
-            assert (status, message in answer["error"]["message"]) == (expected, True), answer
-
-
-def test_a_report_has_a_deadline() -> None:
-    with served({"slow": Slow()}, report_seconds=0.01) as url:
-        status, answer, _ = ask(url, "/v1/report?name=a.jsonl", json.dumps(ROW))
-        assert (status, "more than 0.01 s of work" in answer["error"]["message"]) == (413, True)
-        assert figure(url, 'bert_judge_refusals_total{reason="report_seconds",status="413"}') == 1
 
 
 # fairness

@@ -76,7 +76,7 @@ class VerdictOptions(OutputOptions):
 
     engine: Annotated[Literal["local", "ray"], "ray: actors of a Ray cluster, which write parquet"] = "local"
     ray_address: Annotated[str | None, "a running cluster: auto, ray://HOST:10001 (default: one here)"] = None
-    actors: Annotated[str | None, "with --engine ray: how many judges, or the least and the most: 1-8"] = None
+    actors: Annotated[int | None, "with --engine ray: how many judges, as far as the cluster has room"] = None
     output_format: Annotated[Literal["jsonl", "parquet"] | None, "parquet: parts in a folder (default: jsonl)"] = None
     part_rows: Annotated[int | None, f"rows of a part, the most that a killed run loses ({PART_ROWS:,})", 1] = None
 
@@ -85,7 +85,7 @@ class VerdictOptions(OutputOptions):
             raise InputError("--explain writes words of the candidates, which --no_texts leaves out; give one of them.")
         if self.engine == "ray" and self.output_format == "jsonl":
             raise InputError("--engine ray writes parts, in any order; leave --output_format jsonl out.")
-        if self.engine != "ray" and (self.actors or self.ray_address):
+        if self.engine != "ray" and (self.actors is not None or self.ray_address):
             raise InputError("--actors and --ray_address are for --engine ray; add it, or leave them out.")
         if self.part_rows and not self.in_parts:
             raise InputError("--part_rows is for parts; add --output_format parquet, or leave it out.")

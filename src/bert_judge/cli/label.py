@@ -12,7 +12,7 @@ from bert_judge.cli import say
 from bert_judge.cli.flags import Argument, Parser, options_from
 from bert_judge.errors import InputError
 from bert_judge.results.runs import load_run
-from bert_judge.server import need_server
+from bert_judge.server import ServerOptions, need_server
 from bert_judge.studies.correct import Strategy, default_strategy, draw_order
 
 if TYPE_CHECKING:
@@ -50,7 +50,6 @@ def main(arguments: Sequence[str]) -> int:
     options = options_from(LabelOptions, parser.parse(arguments))
     need_server("bert-judge label")
     from bert_judge.server.app import make_app
-    from bert_judge.server.options import ServerOptions
     from bert_judge.server.running import open_socket, run_server
 
     served = ServerOptions(port=options.port, quiet=True)

@@ -62,7 +62,7 @@ _EXAMPLES = """examples:
   bert-judge score answers.jsonl --judge starter,strict.yaml  # several judges, a folder each; flags of one in a file
   bert-judge score answers.jsonl --judge my_module:MyJudge
   bert-judge score answers.jsonl --explain 20                 # the 20 rows nearest the threshold: which words matter
-  bert-judge score "s3://bucket/*.parquet" --engine ray --actors 1-8   # on a Ray cluster; verdicts in parquet parts
+  bert-judge score "s3://bucket/*.parquet" --engine ray --actors 8   # on a Ray cluster; verdicts in parquet parts
 
 Flags may be written with hyphens, too: --output-dir. A run that was stopped goes on where it stopped.
 """

@@ -13,8 +13,7 @@ from bert_judge.cli import log_shown, note, say
 from bert_judge.cli.flags import Parser, options_from
 from bert_judge.cli.judging import add_judges
 from bert_judge.errors import named_in_errors
-from bert_judge.server import need_server
-from bert_judge.server.options import ServerOptions
+from bert_judge.server import ServerOptions, need_server
 
 if TYPE_CHECKING:
     from bert_judge.server.labelling import Labelling

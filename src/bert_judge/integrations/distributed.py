@@ -1,115 +1,75 @@
-"""The same judge on Ray Data: each actor, one per device, reads parts of the input and judges them.
+"""The same judge on a Ray cluster: each actor, one per device, reads parts of the input and judges them.
 
-    judge = RayJudge(JudgeSpec.of("starter"), actors="2")
-    fitted, folder = open_result(source, judge, Path("out"), {"part_rows": source.part_rows})
-    for done in score_source(source, fitted, folder):
-        ...
-
-In a pipeline of your own, `JudgeActor` adds verdicts to the batches of a `ray.data.Dataset`.
+judge = RayJudge(JudgeSpec.of("starter"), actors=2)
+fitted, folder = open_result(source, judge, Path("out"), {"part_rows": source.part_rows})
+for done in score_source(source, fitted, folder):
+    ...
 """
 
 from __future__ import annotations
 
 import logging
 import os
-import pickle
 import re
 import socket
 import sys
 import warnings
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from bert_judge.errors import InputError, MissingExtraError, ModelError, first_line
-from bert_judge.integrations.ray_actors import (
-    LOSSES,
-    ActorFailure,
-    JudgeMaker,
-    Ledger,
-    PartActor,
-    PartResult,
-    SharedWork,
-)
+from bert_judge.errors import BertJudgeError, InputError, MissingExtraError, ModelError, OutputError, first_line
 from bert_judge.judges.base import Costs, Judge
-from bert_judge.judges.naming import JudgeSpec
-from bert_judge.records import JudgeInfo, Row, Sample, Verdict
-from bert_judge.studies.score import Rows, Todo, chosen_rows
+from bert_judge.judges.naming import JudgeSpec, read_values
+from bert_judge.records import JudgeInfo, Row, Sample, Signature, Verdict
+from bert_judge.studies.score import Rows, Todo, chosen_rows, judged_records
 
-if TYPE_CHECKING:
-    import pandas as pd
+LOSSES = 3
+"""How many lost processes a part may cost before it is given up."""
 
-    from bert_judge.inputs import ColumnMap
+Records = list[dict[str, Any]]
+"""The records of the rows of a part that are asked for."""
 
-__all__ = ["LOSSES", "JudgeActor", "RayJudge"]
-
-_RAISED = re.compile(
-    r"^(?P<ours>bert_judge\.errors\.)?[\w.]*?(?P<name>\w+(?:Error|Exception)): (?P<message>.+)$", re.MULTILINE
-)
-_ACTORS = re.compile(r"(\d+)(?:-(\d+))?")
-_LOST_PARTS = 10  # parts in a row: then it is not the rows that end the processes
+_LOST_PARTS = 10  # given up in a row: then it is not the rows that end the processes
 _WINDOW = 1 << 14  # samples that `assess` sends at a time
-
-
-class JudgeActor:
-    """Adds `score`, `label` and `explanation` to batches of rows; for `Dataset.map_batches` in a pipeline of your own.
-
-        dataset.map_batches(
-            JudgeActor, fn_constructor_kwargs={"judge": "starter"}, batch_format="pandas",
-            compute=ray.data.ActorPoolStrategy(min_size=1, max_size=8), num_gpus=1,
-        )
-
-    `judge` is a name, or a mapping with `judge_type` and flags, as in `JudgeSpec.of`. `columns`, the options (`prefix`
-    of the new columns, `numbers_as_text`, `reference_separator`) and the errors are those of `Judge.assess_table`.
-    Judges whose scores depend on the whole input (BERTScore with idf) see one batch at a time here.
-    """
-
-    def __init__(
-        self, judge: str | Mapping[str, Any] = "starter", columns: ColumnMap | None = None, **options: Any
-    ) -> None:
-        self._judge = JudgeSpec.of(judge).make()
-        self._columns, self._options = columns, options
-
-    def __call__(self, batch: pd.DataFrame) -> pd.DataFrame:
-        """The batch with the verdicts of its rows."""
-        return self._judge.assess_table(batch, self._columns, **self._options)
 
 
 class RayJudge(Judge):
     """A judge that runs in the actors of a Ray cluster, with the verdicts and the signature of the judge itself.
 
-    `actors` is their number, or the least and the most ("1-8"); by default one for each GPU of the cluster, or for each
-    machine where there is none. `ray_address` names a running cluster ("auto", "ray://host:10001"); by default it is
-    RAY_ADDRESS, or a cluster is started on this machine that ends with this process. The machines of a cluster need
-    this package, and the paths of the input.
+    `actors` is their number, by default one for each GPU of the cluster, or for each machine where there is none; where
+    the cluster lacks room for all of them, those that have room work. `ray_address` names a running cluster ("auto",
+    "ray://host:10001"); by default it is RAY_ADDRESS, or a cluster is started on this machine that ends with this
+    process. The machines of a cluster need this package, and the paths of the input.
 
     Raises MissingExtraError without Ray, InputError for an impossible number of actors, ModelError for a cluster that
     can't be reached, and what making the judge raises.
     """
 
-    def __init__(self, spec: JudgeSpec, actors: str | None = None, ray_address: str | None = None) -> None:
-        self._actors = _actor_range(actors)
+    def __init__(self, spec: JudgeSpec, actors: int | None = None, ray_address: str | None = None) -> None:
+        if actors is not None and actors < 1:
+            raise InputError(f"actors is {actors}; a number of at least 1 was expected.")
         if find_spec("ray") is None:
             raise MissingExtraError("RayJudge", "ray", "ray")
         _connect(ray_address)
+        self._resources, self._actors = _share_of_cluster(actors)
         here = Path.cwd()
         values = {"judge_type": spec.judge_type, **spec.settings}
-        self._describe(JudgeMaker(values, spec.store, here, (str(here), *sys.path)))
+        self._describe(_JudgeMaker(values, spec.store, here, (str(here), *sys.path)))
 
-    def _describe(self, maker: JudgeMaker) -> None:
+    def _describe(self, maker: _JudgeMaker) -> None:
         """Make the judge once on the cluster, as this process may lack its device."""
         import ray
 
         with _own_errors():
-            task = ray.remote(**self._resources)(JudgeMaker.described)
-            description: tuple[JudgeInfo, bool, Costs | None] | ActorFailure = ray.get(task.remote(maker))
-        if isinstance(description, ActorFailure):
-            raise description.kind(description.message)
-        self.info, self._refits, self._costs = description
+            task = ray.remote(max_retries=0, **self._resources)(_JudgeMaker.described)
+            self.info, self._refits, costs = ray.get(task.remote(maker))
+        self._costs: Costs | None = costs
         self._maker, self._shown = maker, set[str]()
 
     @property
@@ -124,7 +84,7 @@ class RayJudge(Judge):
         if not self._refits:
             return self
         new: RayJudge = object.__new__(RayJudge)
-        new._actors = self._actors
+        new._resources, new._actors = self._resources, self._actors
         new._describe(replace(self._maker, rows=ray.put(samples)))
         return new
 
@@ -132,23 +92,18 @@ class RayJudge(Judge):
         """One verdict for each sample, in order; actors get no other columns of the samples."""
         stream = iter(samples)
         while window := list(islice(stream, _WINDOW)):
-            for _, records in self._judged(_OnePart(window), {0: range(len(window))}, False):
+            for _, records in self.judged_parts(_OnePart(window), {0: range(len(window))}, False):
                 yield from map(Verdict.read, records)
 
-    def judged_parts(self, source: Rows, todo: Todo, texts: bool) -> Iterator[tuple[int, list[dict[str, Any]]]]:
+    def judged_parts(self, source: Rows | _OnePart, todo: Todo, texts: bool) -> Iterator[tuple[int, Records]]:
         """The number of each part, as they are finished, with the records of the rows asked for.
 
         A part that loses its process `LOSSES` times is given up: its rows are failed ones. Raises ModelError if
         `_LOST_PARTS` in a row are given up, and what the judge raises.
         """
-        return self._judged(source, todo, texts)
-
-    def _judged(self, source: Any, todo: Todo, texts: bool) -> Iterator[tuple[int, list[dict[str, Any]]]]:
         given_up = 0
-        for result in self._results(source, todo, texts) if todo else ():
-            self._note(result)
-            number, losses = result.number, result.losses
-            if result.records is None:
+        for number, losses, result in self._results(source, todo, texts) if todo else ():
+            if result is None:
                 given_up += 1
                 if given_up >= _LOST_PARTS:
                     raise ModelError(
@@ -158,54 +113,178 @@ class RayJudge(Judge):
                 yield number, _given_up(source, number, todo[number], texts)
                 continue
             given_up = 0
-            yield number, result.records
+            yield number, self._noted(result)
             if losses:
                 warnings.warn(_lost(number, losses, "another judged it"), stacklevel=2)
 
-    def _results(self, source: Any, todo: Todo, texts: bool) -> Iterator[PartResult]:
-        """The result of each part, as they are finished."""
+    def _results(self, source: Any, todo: Todo, texts: bool) -> Iterator[tuple[int, int, _PartResult | None]]:
+        """Each part's number, how many processes it lost, and its result, None if these are too many."""
         import ray
 
-        least, most = self._actors or (1, int(ray.cluster_resources().get("GPU", 0)) or _machines())
-        logging.getLogger("ray.data").setLevel(logging.CRITICAL)  # Ray has set it up by now; failures are raised
-        with _own_errors():
-            ledger = ray.remote(num_cpus=0, max_restarts=-1, max_task_retries=-1)(Ledger).remote()
-            most = min(most, len(todo))
-            work = SharedWork(self._maker, self.info.signature, texts, ray.put(source), ledger, most + LOSSES)
-            parts = [{"part": number, "rows": pickle.dumps(rows)} for number, rows in todo.items()]
-            judged = ray.data.from_items(parts, override_num_blocks=len(parts)).map_batches(
-                PartActor,
-                batch_size=None,
-                batch_format="pyarrow",
-                fn_constructor_args=(work,),
-                compute=ray.data.ActorPoolStrategy(
-                    min_size=min(least, most), max_size=most, max_tasks_in_flight_per_actor=2
-                ),
-                **self._resources,
-            )
-            for batch in judged.iter_batches(batch_size=None, batch_format="pyarrow", prefetch_batches=0):
-                yield from map(pickle.loads, batch["result"].to_pylist())
+        waiting, losses = deque(todo), Counter[int]()
+        work = (self._maker, self.info.signature, texts, ray.put(source))
+        pool = _ActorPool(ray.remote(**self._resources)(_PartActor), work, min(self._actors, len(todo)))
+        finished = 0
+        try:
+            while finished < len(todo):
+                actor, number, result = pool.next_outcome()
+                if actor is not None and waiting:
+                    part = waiting.popleft()
+                    pool.give(actor, part, todo[part])
+                if number is None:
+                    continue
+                if result is None:
+                    losses[number] += 1
+                    if losses[number] < LOSSES:
+                        waiting.appendleft(number)
+                        continue
+                finished += 1
+                yield number, losses[number], result
+        finally:
+            pool.close()
 
-    def _note(self, result: PartResult) -> None:
-        """Add a part's costs, and repeat the warnings of its judge, each once. Raises what the judge raised."""
+    def _noted(self, result: _PartResult) -> Records:
+        """What was judged. Adds its costs, repeats each new warning of the judge, and raises what it raised."""
         if self._costs and result.costs:
             self._costs = self._costs.and_of(result.costs)
         for text in set(result.notes) - self._shown:
             self._shown.add(text)
             warnings.warn(text, stacklevel=2)
-        if result.failure:
-            raise result.failure.kind(result.failure.message)
+        if isinstance(result.judged, BertJudgeError):
+            raise result.judged
+        return result.judged
 
-    @property
-    def _resources(self) -> dict[str, float]:
-        """What an actor needs: a GPU if the cluster has any, else its share of the cores."""
+
+class _ActorPool:
+    """Actors at work on parts; one whose process is lost is replaced."""
+
+    def __init__(self, actor_class: Any, work: tuple[Any, ...], count: int) -> None:
+        self._actor_class, self._work, self._count = actor_class, work, count
+        self._tasks: dict[Any, tuple[Any, int | None]] = {}  # their actors and parts; None: the actor starts
+        self._failed_starts = 0  # in a row
+        for _ in range(count):
+            self._start()
+
+    def _start(self) -> None:
+        actor = self._actor_class.remote(*self._work)
+        self._tasks[actor.start.remote()] = actor, None
+
+    def give(self, actor: Any, number: int, rows: Sequence[int]) -> None:
+        """Let an actor judge these rows of a part."""
+        self._tasks[actor.judge.remote(number, rows)] = actor, number
+
+    def next_outcome(self) -> tuple[Any, int | None, _PartResult | None]:
+        """Wait for an actor; returns it, its part (None if it has started), and the result; no actor if it was lost.
+
+        Raises what starting a judge raised, and ModelError if again and again an actor is lost as it starts.
+        """
         import ray
 
-        resources = ray.cluster_resources()
-        if resources.get("GPU"):
-            return {"num_gpus": 1.0, "num_cpus": 1.0}
-        cores = resources.get("CPU", 1) / (self._actors[1] if self._actors else _machines())
-        return {"num_cpus": max(int(cores), 0.5)}
+        (task,), _ = ray.wait(list(self._tasks))
+        actor, number = self._tasks.pop(task)
+        try:
+            with _own_errors():
+                result: _PartResult | None = ray.get(task)
+        except _LostProcessError as error:
+            self._failed_starts += number is None
+            if self._failed_starts >= self._count + LOSSES:
+                message = "each process that starts a judge there is lost; see whether it has enough memory."
+                raise ModelError(message) from error
+            self._start()
+            return None, number, None
+        self._failed_starts = 0
+        return actor, number, result
+
+    def close(self) -> None:
+        """End all actors at work."""
+        import ray
+
+        for actor, _ in self._tasks.values():
+            ray.kill(actor)
+
+
+# what runs in the processes of the cluster
+
+
+@dataclass(frozen=True, slots=True)
+class _JudgeMaker:
+    """Makes the judge of an actor; `rows` is a Ray reference to the rows that it is fitted to."""
+
+    values: Mapping[str, Any]
+    store: str | None
+    folder: Path
+    paths: tuple[str, ...]
+    rows: Any = None
+
+    def make(self) -> Judge:
+        """The judge, in a process that finds what the user's process finds. Raises what making it raises."""
+        import ray
+
+        with suppress(OSError):  # relative paths need this folder, which other machines may lack
+            os.chdir(self.folder)
+        sys.path.extend(path for path in self.paths if path not in sys.path)  # for a user's own judge
+        try:
+            judge = replace(read_values(self.values), store=self.store).make()
+            return judge if self.rows is None else judge.fitted(ray.get(self.rows))
+        except BertJudgeError as error:
+            raise _sendable(error) from None
+
+    def described(self) -> tuple[JudgeInfo, bool, Costs | None]:
+        """The judge's description, whether it is fitted to its input, and its costs. Raises what making it raises."""
+        judge = self.make()
+        return judge.info, type(judge).fitted is not Judge.fitted, judge.costs
+
+
+@dataclass(frozen=True, slots=True)
+class _PartResult:
+    """A judged part, or the error that it led to; the warnings meanwhile, and the costs."""
+
+    judged: Records | BertJudgeError
+    notes: Sequence[str]
+    costs: Costs | None
+
+
+class _PartActor:
+    """Judges parts of `source`."""
+
+    def __init__(self, maker: _JudgeMaker, signature: Signature, texts: bool, source: Any) -> None:
+        self._maker, self._signature, self._texts, self._source = maker, signature, texts, source
+
+    def start(self) -> None:
+        """Make the judge. Raises what making it raises, and ModelError if it judges differently from the others."""
+        self._judge = self._maker.make()
+        if difference := self._judge.info.signature.difference(self._signature):
+            raise ModelError(
+                f"the machines of the cluster judge differently ({difference}); set what differs (dtype, runtime, "
+                "device), or use machines of one kind."
+            )
+
+    def judge(self, number: int, rows: Sequence[int]) -> _PartResult:
+        """Judge these rows of a part."""
+        before = self._judge.costs
+        with warnings.catch_warnings(record=True) as shown:
+            try:
+                judged: Records | BertJudgeError = self._judged(number, rows)
+            except BertJudgeError as error:
+                judged = _sendable(error)
+        costs = self._judge.costs.since(before) if self._judge.costs and before else None
+        return _PartResult(judged, sorted({str(warning.message) for warning in shown}), costs)
+
+    def _judged(self, number: int, rows: Sequence[int]) -> Records:
+        try:
+            samples = list(chosen_rows(self._source.part(number), rows))
+        except InputError as error:
+            raise InputError(f"on a machine of the cluster: {error}") from error
+        return list(judged_records(samples, self._judge, self._texts))
+
+
+def _sendable(error: BertJudgeError) -> BertJudgeError:
+    """The error as the base class that is made of a message alone, and can be pickled."""
+    kind = next((kind for kind in (InputError, ModelError, OutputError) if isinstance(error, kind)), ModelError)
+    return kind(str(error))
+
+
+# parts that were lost
 
 
 def _given_up(source: Any, number: int, rows: Sequence[int], texts: bool) -> list[dict[str, Any]]:
@@ -232,20 +311,18 @@ class _OnePart:
         return iter(self.samples)
 
 
-def _actor_range(text: str | None) -> tuple[int, int] | None:
-    """The least and the most actors; None where the cluster decides."""
-    if text is None:
-        return None
-    match = _ACTORS.fullmatch(text.strip())
-    if not match or not 0 < int(match[1]) <= int(match[2] or match[1]):
-        raise InputError(f"actors is {text!r}; a number of at least 1, or the least and the most (1-8), was expected.")
-    return int(match[1]), int(match[2] or match[1])
+# the cluster
 
 
-def _machines() -> int:
+def _share_of_cluster(actors: int | None) -> tuple[dict[str, float], int]:
+    """What an actor needs, a GPU if the cluster has any, else its share of the cores; and how many actors there are."""
     import ray
 
-    return max(1, [node["Alive"] for node in ray.nodes()].count(True))
+    resources = ray.cluster_resources()
+    if gpus := int(resources.get("GPU", 0)):
+        return {"num_gpus": 1.0, "num_cpus": 1.0}, actors or gpus
+    actors = actors or max(1, [node["Alive"] for node in ray.nodes()].count(True))
+    return {"num_cpus": max(int(resources.get("CPU", 1) / actors), 0.5)}, actors
 
 
 def _connect(address: str | None) -> None:
@@ -254,24 +331,20 @@ def _connect(address: str | None) -> None:
     # Our own warnings say this in one sentence.
     os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", r"^(A worker died|Task \S+ failed)")
     import ray
-    from ray.data import DataContext
 
-    if not ray.is_initialized():
-        named = address or os.environ.get("RAY_ADDRESS") or ""
-        try:
-            if port := re.search(r"([^/:@]+):(\d+)/?$", named):  # Ray itself would try for minutes
-                socket.create_connection((port[1], int(port[2])), timeout=10).close()
-            with _silenced():
-                ray.init(address, log_to_driver=False, logging_level=logging.ERROR)
-        except (OSError, ValueError, RuntimeError) as error:
-            raise ModelError(
-                f"there is no Ray cluster at {named or 'this machine'} ({first_line(error)}); start one with "
-                "`ray start --head`, or give no ray_address."
-            ) from error
-    context = DataContext.get_current()
-    context.enable_progress_bars = False
-    context.print_on_execution_start = False
-    context.actor_task_retry_on_errors = False
+    if ray.is_initialized():
+        return
+    named = address or os.environ.get("RAY_ADDRESS") or ""
+    try:
+        if port := re.search(r"([^/:@]+):(\d+)/?$", named):  # Ray itself would try for minutes
+            socket.create_connection((port[1], int(port[2])), timeout=10).close()
+        with _silenced():
+            ray.init(address, log_to_driver=False, logging_level=logging.ERROR)
+    except (OSError, ValueError, RuntimeError) as error:
+        raise ModelError(
+            f"there is no Ray cluster at {named or 'this machine'} ({first_line(error)}); start one with "
+            "`ray start --head`, or give no ray_address."
+        ) from error
 
 
 @contextmanager
@@ -288,16 +361,25 @@ def _silenced() -> Iterator[None]:
         os.close(nowhere)
 
 
+class _LostProcessError(ModelError):
+    """A process of the cluster ended, or its machine is gone."""
+
+
 @contextmanager
 def _own_errors() -> Iterator[None]:
     """Raise a failure of the cluster as our own error, without the traces of Ray."""
-    import ray
+    import ray.exceptions as failures
 
+    lost = (
+        *(failures.RayActorError, failures.WorkerCrashedError, failures.NodeDiedError),
+        *(failures.OutOfMemoryError, failures.ObjectLostError),
+    )
     try:
         yield
-    except ray.exceptions.RayError as error:
-        raised = [match for match in _RAISED.finditer(str(error)) if match["name"] != "UserCodeException"]
-        if raised and raised[-1]["ours"]:
-            raise InputError(f"on a machine of the cluster: {raised[-1]['message']}") from error
-        cause = raised[-1][0] if raised else str(error).strip().splitlines()[-1].strip()
-        raise ModelError(f"the cluster failed ({cause}); what was judged so far is kept.") from error
+    except failures.RayError as error:
+        cause = getattr(error, "cause", None)
+        if isinstance(cause, BertJudgeError):
+            raise cause from error
+        reason = f"{type(cause).__name__}: {cause}" if cause else str(error).strip().splitlines()[-1].strip()
+        message = f"the cluster failed ({reason}); what was judged so far is kept."
+        raise (_LostProcessError if isinstance(error, lost) else ModelError)(message) from error

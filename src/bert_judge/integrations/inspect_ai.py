@@ -7,7 +7,7 @@ from string import ascii_uppercase
 from typing import Any
 
 from bert_judge.encoder.models import STARTER
-from bert_judge.errors import InputError, import_extra
+from bert_judge.errors import import_extra
 from bert_judge.judges.naming import JudgeName, JudgeSpec, shared_judge
 from bert_judge.records import Sample, Verdict
 
@@ -16,25 +16,22 @@ _scorers = import_extra("inspect_ai.scorer", _FEATURE, None, "inspect_ai")
 _METRICS = {"correct": [_scorers.accuracy(), _scorers.stderr()], "score": [_scorers.mean()]}
 
 
-def _make_scorer(judge: JudgeName = STARTER, server: str | None = None) -> Callable[[Any, Any], Awaitable[Any]]:
+def _make_scorer(judge: JudgeName = STARTER) -> Callable[[Any, Any], Awaitable[Any]]:
     """A scorer of inspect_ai: whether each answer is correct, by one judge for all samples.
 
     The question is the sample's input, with its options if it has any, the references are its targets, and the
     candidate is the model's completion. Samples that wait at the same time are judged in one batch. `judge` is a name
-    or a mapping, as everywhere; `server`, the address of a `bert-judge serve`, asks its first judge instead.
+    or a mapping, as everywhere; `{"judge_type": "RemoteJudge", "server": "http://…"}` asks a `bert-judge serve`.
 
     A score has `correct`, 1 or 0 (metrics: accuracy and stderr), and `score`, the judge's own number, which judges of
     correctness give in [0, 1] (metric: mean). A sample that has no target or is undecided is unscored. Raises
     InputError for an unknown judge, or one without labels; ModelError for a model that can't be loaded and a server
     that can't be reached.
     """
-    if server is not None and judge != STARTER:
-        raise InputError(f"both judge={judge!r} and server={server!r} are given; one of them was expected.")
-    name: JudgeName = judge if server is None else {"judge_type": "RemoteJudge", "server": server}
-    JudgeSpec.of(name)
+    JudgeSpec.of(judge)
 
     def verdict_of(sample: Sample) -> tuple[Verdict, str]:
-        shared = shared_judge(name)
+        shared = shared_judge(judge)
         shared.needs_labels()
         (verdict,) = shared.assess([sample])
         return verdict, shared.judge.info.signature.short

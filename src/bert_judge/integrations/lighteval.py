@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from itertools import islice
-from statistics import fmean
 from typing import Any
 
 import numpy as np
 
 from bert_judge.encoder.models import STARTER
 from bert_judge.errors import import_extra
+from bert_judge.integrations import mean_of_decided
 from bert_judge.judges.naming import JudgeName, JudgeSpec, shared_judge
 from bert_judge.records import Sample
 
@@ -54,9 +53,4 @@ class _Correct(_samples.SampleLevelComputation):  # type: ignore[misc, name-defi
         shared = shared_judge(self.judge)
         shared.needs_labels()
         verdicts = iter(shared.assess(samples))
-        return [_mean([verdict.label for verdict in islice(verdicts, len(texts))]) for texts in answers]
-
-
-def _mean(labels: Sequence[int | None]) -> float:
-    decided = [label for label in labels if label is not None]
-    return fmean(decided) if decided else math.nan
+        return [mean_of_decided([verdict.label for verdict in islice(verdicts, len(texts))]) for texts in answers]

@@ -9,13 +9,12 @@ Beside a task's YAML, in `utils.py`:
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from statistics import fmean
 from typing import Any
 
 from bert_judge.encoder.models import STARTER
 from bert_judge.errors import InputError, did_you_mean
+from bert_judge.integrations import mean_of_decided
 from bert_judge.judges.naming import JudgeName, JudgeSpec, shared_judge
 from bert_judge.records import Sample, Verdict
 
@@ -58,7 +57,7 @@ def process_results(doc: Doc, results: Sequence[Any]) -> dict[str, float]:
         raise InputError(
             f"process_results got {results[0]!r:.60}; the output of judged(…) was expected, and no take_first after it."
         )
-    return {name: _mean(record[name] for record in results[0]) for name in ("correct", "score")}
+    return {name: mean_of_decided(record[name] for record in results[0]) for name in ("correct", "score")}
 
 
 def _record(response: str, verdict: Verdict) -> Record:
@@ -71,8 +70,3 @@ def _text(doc: Doc, source: DocText, role: str) -> Any:
     if source not in doc:
         raise InputError(f"a document has no column {source!r} for the {role}; {did_you_mean(source, map(str, doc))}")
     return doc[source]
-
-
-def _mean(values: Iterable[float | None]) -> float:
-    decided = [value for value in values if value is not None]
-    return fmean(decided) if decided else math.nan

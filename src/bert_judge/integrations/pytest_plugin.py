@@ -10,7 +10,7 @@ pytest's configuration, names another one.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -20,18 +20,6 @@ if TYPE_CHECKING:
 
 _OPTION = "bert_judge"
 _MOST = 500  # characters of a text in a failure message
-
-
-class AssertCorrect(Protocol):
-    """The type of the fixture `assert_correct`."""
-
-    def __call__(
-        self, question: str | None, candidate: str, references: str | Sequence[str], threshold: float | None = None
-    ) -> Verdict:
-        """Return the verdict, or fail the test unless the score is at least `threshold`, by default the judge's.
-
-        An undecided judge fails the test, too. Raises InputError for values that are no texts, and without a threshold.
-        """
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -55,29 +43,35 @@ def judge(pytestconfig: pytest.Config) -> Judge:
 
 @pytest.fixture
 def assert_correct(judge: Judge) -> AssertCorrect:
-    """A function that fails the test unless the judge finds an answer correct; see `AssertCorrect`."""
-    from bert_judge.errors import InputError
-    from bert_judge.judges.base import make_samples
+    """A function that fails the test unless the judge finds an answer correct."""
+    return AssertCorrect(judge)
 
-    def check(
-        question: str | None, candidate: str, references: str | Sequence[str], threshold: float | None = None
+
+class AssertCorrect:
+    """The fixture `assert_correct`."""
+
+    def __init__(self, judge: Judge) -> None:
+        self._judge, self._name = judge, judge.info.signature.short
+
+    def __call__(
+        self, question: str | None, candidate: str, references: str | Sequence[str], threshold: float | None = None
     ) -> Verdict:
+        """Return the verdict, or fail the test unless the score is at least `threshold`, by default the judge's.
+
+        An undecided judge fails the test, too. Raises InputError for values that are no texts, and without a threshold.
+        """
+        from bert_judge.errors import InputError
+        from bert_judge.judges.base import make_samples
+
         __tracebackhide__ = True
-        least = judge.info.threshold if threshold is None else threshold
+        least = self._judge.info.threshold if threshold is None else threshold
         if least is None:
-            raise InputError(f"{_name(judge)} gives scores without labels; give assert_correct a threshold=.")
+            raise InputError(f"{self._name} gives scores without labels; give assert_correct a threshold=.")
         samples = make_samples([question], [candidate], [references])
-        (verdict,) = judge.fitted(samples).assess(samples)
+        (verdict,) = self._judge.fitted(samples).assess(samples)
         if verdict.score is None or verdict.score < least:
-            raise AssertionError(_failure(samples[0], verdict, least, _name(judge)))
+            raise AssertionError(_failure(samples[0], verdict, least, self._name))
         return verdict
-
-    return check
-
-
-def _name(judge: Judge) -> str:
-
-    return judge.info.signature.short
 
 
 def _failure(sample: Sample, verdict: Verdict, least: float, name: str) -> str:

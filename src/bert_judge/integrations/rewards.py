@@ -12,19 +12,15 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
 
 from bert_judge.encoder.models import STARTER
 from bert_judge.errors import InputError, did_you_mean
 from bert_judge.judges.base import Judge, is_missing
 from bert_judge.judges.naming import JudgeName, JudgeSpec, shared_judge
-from bert_judge.judges.regex import PATTERN_TIMEOUT, compile_pattern
 from bert_judge.judges.wrappers import SharedJudge
 from bert_judge.reading import THINK_TOKEN, after_trace, opening_token
 from bert_judge.records import Sample, Verdict
-
-if TYPE_CHECKING:
-    pass
 
 REFERENCE_COLUMNS = ("reference", "references", "answer", "solution")
 """Columns of a data set for the correct answers; the first one that exists is read."""
@@ -40,6 +36,7 @@ Text = str | Sequence[Mapping[str, Any]]
 Reference = str | Sequence[str] | Mapping[str, Any] | None
 """The correct answer of a row, several, or a mapping that holds them; None and blank texts are no reference."""
 
+_Undecided = TypeVar("_Undecided", float, None)
 _TRL_ARGUMENTS = frozenset("completion_ids trainer_state log_extra log_metric environments".split())  # no columns
 _VERL_ARGUMENTS = ("reward_router_address", "reward_model_tokenizer")  # passed if verl also runs a reward model
 _NO_REFERENCE = Verdict(None, explanation="the row has no reference")
@@ -96,23 +93,24 @@ class Correctness:
         self, prompts: Sequence[Text] | None, completions: Sequence[Text], **columns: Any
     ) -> list[float | None]:
         """The reward of each completion; `columns` are those of the data set, with one entry for each completion."""
-        count = _count("completions", completions)
-        references = self._column(columns, "reference", self.reference_column, REFERENCE_COLUMNS, count)
-        if references is None:
-            raise _no_column("reference", REFERENCE_COLUMNS, columns)
-        all_prompts = [None] * count if prompts is None else _same_length("prompts", prompts, count)
-        questions = self._column(columns, "question", self.question_column, (QUESTION_COLUMN,), count)
-        if questions is None:
+        completions = _entries("completions", completions)
+        count = len(completions)
+        all_prompts = [None] * count if prompts is None else _entries("prompts", prompts, count)
+        answers = [last_text(text, "assistant", f"completions[{at}]") for at, text in enumerate(completions)]
+        names = [self.reference_column] if self.reference_column else REFERENCE_COLUMNS
+        references = _column(columns, "reference", names, count)
+        if self.question_column or QUESTION_COLUMN in columns:
+            questions = _column(columns, "question", [self.question_column or QUESTION_COLUMN], count)
+        else:
             questions = [
                 None if prompt is None else last_text(prompt, "user", f"prompts[{at}]")
                 for at, prompt in enumerate(all_prompts)
             ]
-        answers = _last_texts(completions)
         verdicts = self.verdicts(questions, answers, references, list(map(self._opens_trace, all_prompts)))
         if log_metric := columns.get("log_metric"):
             for kind, rows in _counts(verdicts).items():
                 log_metric(f"{self.name}/{kind}", rows / count)
-        return list(map(self.reward, verdicts))
+        return [self.reward(verdict, None) for verdict in verdicts]
 
     def verdicts(
         self,
@@ -138,9 +136,11 @@ class Correctness:
         verdicts = iter(self._shared.assess([row for row in rows if isinstance(row, Sample)]))
         return [next(verdicts) if isinstance(row, Sample) else row for row in rows]
 
-    def reward(self, verdict: Verdict) -> float | None:
-        """The reward for a verdict: its score, clipped; None if it is undecided."""
-        if verdict.score is None or self.clip is None:
+    def reward(self, verdict: Verdict, undecided: _Undecided) -> float | _Undecided:
+        """The reward for a verdict: its score, clipped, or `undecided` if it has none."""
+        if verdict.score is None:
+            return undecided
+        if self.clip is None:
             return verdict.score
         low, high = self.clip
         if verdict.score >= high:
@@ -157,15 +157,6 @@ class Correctness:
             return self.thinking
         return prompt.rstrip().endswith(opening_token(self.think_token))
 
-    def _column(
-        self, columns: Mapping[str, Any], role: str, named: str | None, defaults: Sequence[str], count: int
-    ) -> Sequence[Any] | None:
-        """The named column, or the first default that exists; None if none does."""
-        if named is not None and named not in columns:
-            raise _no_column(role, [named], columns)
-        name = next((name for name in ([named] if named else defaults) if name in columns), None)
-        return None if name is None else _same_length(f"the column {name!r}", columns[name], count)
-
 
 def _without_loops(text: str) -> str:
     """The text with each loop (up to 24 words, three times or more in a row) only once; short lists are no loops."""
@@ -174,44 +165,6 @@ def _without_loops(text: str) -> str:
 
 correctness = Correctness
 """A reward function by a judge: `correctness()`, `correctness("containment", reference_column="gold")`."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class FormatMatch:
-    """A reward function: 1.0 if the whole completion matches a regular expression, else 0.0.
-
-    It is a separate term beside `correctness`: `format_match(r"(?s)<think>.*</think>.+")`. Of messages it reads the
-    last one. None if matching takes over a second. Raises InputError for a pattern that is no regular expression.
-    """
-
-    pattern: str = field(kw_only=False)
-    case_sensitive: bool = True
-    name: str = "format"
-
-    def __post_init__(self) -> None:
-        compile_pattern(self.pattern, self.case_sensitive)
-
-    @property
-    def __name__(self) -> str:
-        return self.name
-
-    def __call__(
-        self, prompts: Sequence[Text] | None, completions: Sequence[Text], **columns: Any
-    ) -> list[float | None]:
-        """The reward of each completion; prompts and columns are not read."""
-        _count("completions", completions)
-        return list(map(self._match, _last_texts(completions)))
-
-    def _match(self, text: str) -> float | None:
-        try:
-            match = compile_pattern(self.pattern, self.case_sensitive).fullmatch(text, timeout=PATTERN_TIMEOUT)
-        except TimeoutError:
-            return None
-        return float(match is not None)
-
-
-format_match = FormatMatch
-"""A reward function by a regular expression: `format_match(pattern)`."""
 
 
 def compute_score(
@@ -243,18 +196,18 @@ def compute_scores(
     **options: Any,
 ) -> list[dict[str, float]]:
     """The rewards of many answers in one call, for verl's reward manager for batches; see `compute_score`."""
-    count = _count("solution_strs", solution_strs)
-    references = _same_length("ground_truths", ground_truths, count)
-    infos = _same_length("extra_infos", [None] * count if extra_infos is None else extra_infos, count)
+    answers = _entries("solution_strs", solution_strs)
+    references = _entries("ground_truths", ground_truths, len(answers))
+    infos = _entries("extra_infos", [None] * len(answers) if extra_infos is None else extra_infos, len(answers))
     reward = _correctness({name: value for name, value in options.items() if name not in _VERL_ARGUMENTS})
     questions = [(info or {}).get(QUESTION_COLUMN) for info in infos]
     return [
         {
-            "score": _or(undecided, reward.reward(verdict)),
+            "score": reward.reward(verdict, undecided),
             "acc": float(verdict.label == 1),
             "undecided": float(verdict.score is None),
         }
-        for verdict in reward.verdicts(questions, solution_strs, references)
+        for verdict in reward.verdicts(questions, answers, references)
     ]
 
 
@@ -274,13 +227,13 @@ def reward_func(
     """
     import torch
 
-    count = _count("queries", queries)
-    prompts, references = _same_length("prompts", prompts, count), _same_length("labels", labels, count)
+    count = len(_entries("queries", queries))
+    prompts, references = _entries("prompts", prompts, count), _entries("labels", labels, count)
     reward = _correctness(options)
     answers = [_without_tokens(query.removeprefix(prompt)) for query, prompt in zip(queries, prompts, strict=True)]
     opened = [reward._opens_trace(prompt) for prompt in prompts]
     verdicts = reward.verdicts(list(map(_without_tokens, prompts)), answers, references, opened)
-    rewards = torch.tensor([_or(undecided, reward.reward(verdict)) for verdict in verdicts], dtype=torch.float32)
+    rewards = torch.tensor([reward.reward(verdict, undecided) for verdict in verdicts], dtype=torch.float32)
     logs = {"undecided": torch.tensor([verdict.score is None for verdict in verdicts], dtype=torch.float32)}
     return {"rewards": rewards, "scores": rewards.clone(), "extra_logs": logs}
 
@@ -304,10 +257,6 @@ def last_text(value: object, role: str, place: str) -> str:
     return "".join(part if isinstance(part, str) else str(part.get("text") or "") for part in parts)
 
 
-def _last_texts(completions: Sequence[Text]) -> list[str]:
-    return [last_text(text, "assistant", f"completions[{at}]") for at, text in enumerate(completions)]
-
-
 def _references(value: object, place: str) -> tuple[str, ...]:
     """The references of a row; none for None, NaN, a blank text or an empty list."""
     if is_missing(value):
@@ -328,10 +277,6 @@ def _references(value: object, place: str) -> tuple[str, ...]:
     )
 
 
-def _or(default: float, score: float | None) -> float:
-    return default if score is None else score
-
-
 def _counts(verdicts: Sequence[Verdict]) -> dict[str, int]:
     """Counts of rows that someone who trains should know of."""
     judged = [verdict for verdict in verdicts if verdict is not _NO_REFERENCE]
@@ -348,25 +293,25 @@ def _checked_clip(clip: Sequence[float]) -> tuple[float, float]:
     return float(clip[0]), float(clip[1])
 
 
-def _count(name: str, values: Any) -> int:
-    """The length of a list. Raises InputError for anything else, and for an empty one."""
+def _entries(name: str, values: Any, count: int | None = None) -> list[Any]:
+    """The entries of a list, one for each answer. Raises InputError for anything else, and for too few or too many."""
     if isinstance(values, str | Mapping) or not hasattr(values, "__len__"):
         raise InputError(f"{name} is {values!r:.60}; a list with one entry for each answer was expected.")
     if not len(values):
         raise InputError(f"{name} is empty; one entry for each answer, one or more, was expected.")
-    return len(values)
-
-
-def _same_length(name: str, values: Any, count: int) -> Sequence[Any]:
-    if _count(name, values) != count:
+    if count is not None and len(values) != count:
         raise InputError(f"there are {count} answers, but {name} has {len(values)} entries; one each was expected.")
     return list(values)
 
 
-def _no_column(role: str, names: Sequence[str], columns: Mapping[str, Any]) -> InputError:
-    there = [name for name in columns if name not in _TRL_ARGUMENTS]
-    hint = did_you_mean(names[0], there) if there else "it has no columns besides the prompt."
-    return InputError(
+def _column(columns: Mapping[str, Any], role: str, names: Sequence[str], count: int) -> list[Any]:
+    """The first of these columns that exists. Raises InputError if none does."""
+    for name in names:
+        if name in columns:
+            return _entries(f"the column {name!r}", columns[name], count)
+    others = [name for name in columns if name not in _TRL_ARGUMENTS]
+    hint = did_you_mean(names[0], others) if others else "it has no columns besides the prompt."
+    raise InputError(
         f"the data set has no column {' or '.join(map(repr, names))} for the {role}; {hint} Name it: "
         f"correctness({role}_column=…)."
     )
@@ -378,17 +323,16 @@ def _correctness(options: Mapping[str, Any]) -> Correctness:
     for name in options:
         if name not in names:
             raise InputError(f"there is no option {name!r}; {did_you_mean(name, [*names, 'undecided'])}")
-    return _from_json(json.dumps(dict(options), sort_keys=True, default=_plain_value))
+
+    def plain(value: Any) -> object:  # of a configuration library
+        return dict(value) if isinstance(value, Mapping) else list(value)
+
+    return _from_json(json.dumps(dict(options), sort_keys=True, default=plain))
 
 
 @lru_cache
 def _from_json(options: str) -> Correctness:
     return Correctness(**json.loads(options))
-
-
-def _plain_value(value: Any) -> object:
-    """A mapping or list of a configuration library as Python's own."""
-    return dict(value) if isinstance(value, Mapping) else list(value)
 
 
 def _without_tokens(text: str) -> str:

@@ -17,8 +17,8 @@ from typing import Final
 from fastapi import Request
 
 from bert_judge.errors import InputError
-from bert_judge.server.options import ServerOptions
-from bert_judge.server.refusing import RefusedError
+from bert_judge.server import ServerOptions
+from bert_judge.server.responses import RefusedError
 
 KEYS_VARIABLE: Final = "BERT_JUDGE_API_KEYS"
 
@@ -38,21 +38,19 @@ class Keys:
 
         Raises InputError for an unreadable file, and for a file or variable without keys: it would admit everybody.
         """
-        if path is None:
-            variable = os.environ.get(KEYS_VARIABLE)
-            if variable is None:
-                return cls([])
-            keys = re.findall(r"[^\s,]+", variable)
-            problem = f"{KEYS_VARIABLE} holds no keys; give some, separated by commas, or unset it."
-        else:
+        if path is not None:
             try:
                 lines = Path(path).read_text(encoding="utf-8").splitlines()
             except (OSError, UnicodeDecodeError) as error:
                 raise InputError(f"the keys in {path} can't be read ({type(error).__name__}).") from error
             keys = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
-            problem = f"{path} holds no keys; one a line was expected."
+        elif KEYS_VARIABLE in os.environ:
+            keys = os.environ[KEYS_VARIABLE].replace(",", " ").split()
+        else:
+            return cls([])
         if not keys:
-            raise InputError(problem)
+            expected = "one a line" if path else "a list with commas"
+            raise InputError(f"{path or KEYS_VARIABLE} holds no keys; {expected} was expected.")
         return cls(keys)
 
     def __bool__(self) -> bool:

@@ -7,9 +7,11 @@ Its OpenAPI document at /openapi.json has all routes.
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, Final
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -17,18 +19,21 @@ from starlette.exceptions import HTTPException
 
 from bert_judge.errors import BertJudgeError, InputError
 from bert_judge.judges import Judge
-from bert_judge.records import __version__
-from bert_judge.server.access import Keys
+from bert_judge.judges.occlusion import SENTENCES, WORDS, explain
+from bert_judge.records import Sample, Verdict, __version__
+from bert_judge.server import ServerOptions
+from bert_judge.server.access import Keys, check_origin
 from bert_judge.server.labelling import Labelling, labelling_router
 from bert_judge.server.middleware import RequestMiddleware, ServerMetrics
-from bert_judge.server.options import ServerOptions
-from bert_judge.server.page import add_page
-from bert_judge.server.refusing import RefusedError, SafeJSONResponse, failure
+from bert_judge.server.queueing import JudgeQueue
+from bert_judge.server.responses import RefusedError, SafeJSONResponse, failure, page_file
 from bert_judge.server.schema import (
+    ExplanationBody,
     Failure,
     JudgeRequest,
     ManyRows,
     ManyVerdicts,
+    OneRow,
     OneVerdict,
     responses,
     validation_message,
@@ -36,7 +41,8 @@ from bert_judge.server.schema import (
 )
 from bert_judge.server.service import Service
 
-_ABOUT = "How likely model answers are to be correct, given the right answers. Name a judge by `judge` or `model`."
+_ABOUT = "How likely model answers are to be correct, given the right answers. Name a judge by `judge`."
+_PAGE_FILES: Final = {"/": "page.html", "/page.css": "page.css", "/page.js": "page.js"}
 
 
 def make_app(
@@ -63,7 +69,7 @@ def make_app(
     if judges:
         _add_judging(app, service)
         _add_state(app, service)
-        add_page(app, service, labelling.page if labelling else None)
+        _add_page(app, labelling)
     if labelling is not None:
         app.include_router(labelling_router(labelling))
     _add_failures(app)
@@ -76,14 +82,39 @@ def _add_judging(app: FastAPI, service: Service) -> None:
     @app.post("/v1/judge", responses=responses(OneVerdict | ManyVerdicts), response_model=None, tags=["judge"])
     async def judge(body: JudgeRequest, request: Request) -> Response:
         """The verdict on a candidate, or on each of several in `samples`."""
-        queue = service.queue(body.judge, body.model)
+        queue, _, verdicts = await service.judge(request, body)
+        bodies = [verdict_body(row, verdict) for row, verdict in zip(body.rows.values(), verdicts, strict=True)]
         if isinstance(body, ManyRows):
-            samples = [service.row_sample(queue, row, f"samples[{n}]") for n, row in enumerate(body.samples)]
-            verdicts = await service.judge(request, queue, samples)
-            bodies = [verdict_body(row, verdict) for row, verdict in zip(body.samples, verdicts, strict=True)]
             return SafeJSONResponse({"judge": queue.name, "verdicts": bodies})
-        (verdict,) = await service.judge(request, queue, [service.row_sample(queue, body, "the body")])
-        return SafeJSONResponse({**verdict_body(body, verdict), "judge": queue.name})
+        return SafeJSONResponse({**bodies[0], "judge": queue.name})
+
+    @app.post("/v1/explain", responses=responses(ExplanationBody), response_model=None, tags=["judge"])
+    async def explained(body: OneRow, request: Request) -> Response:
+        """The verdict on a candidate, and the parts of it that made the difference: up to 36 more verdicts."""
+        queue, (sample,), (verdict,) = await service.judge(request, body, times=1 + SENTENCES + WORDS)
+        judge = _QueuedJudge(queue, partial(service.verdicts, request, queue))
+        (explanation,) = await asyncio.to_thread(list, explain(judge, [(sample, verdict.score)]))
+        parts = {
+            "carrying": explanation.carrying(),
+            "sentences": explanation.sentences,
+            "words": explanation.words,
+        }
+        records = {name: list(map(dataclasses.asdict, entries)) for name, entries in parts.items()}
+        return SafeJSONResponse({**verdict_body(body, verdict), "judge": queue.name, **records})
+
+
+class _QueuedJudge(Judge):
+    """A served judge for use in a thread: `verdicts` runs in the event loop, so that rows wait in the queue."""
+
+    def __init__(
+        self, queue: JudgeQueue, verdicts: Callable[[Sequence[Sample]], Coroutine[Any, Any, list[Verdict]]]
+    ) -> None:
+        self.info = queue.judge.info
+        self._verdicts, self._loop = verdicts, asyncio.get_running_loop()
+
+    def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
+        """One verdict for each sample, in order. Raises what `verdicts` raises."""
+        yield from asyncio.run_coroutine_threadsafe(self._verdicts(list(samples)), self._loop).result()
 
 
 def _add_state(app: FastAPI, service: Service) -> None:
@@ -118,6 +149,22 @@ def _add_state(app: FastAPI, service: Service) -> None:
             for queue in service.queues.values()
         ]
         return {"object": "list", "data": data, "limits": service.options.limits}
+
+
+def _add_page(app: FastAPI, labelling: Labelling | None) -> None:
+    """The page to try the judges."""
+
+    async def file(request: Request) -> Response:
+        return page_file(_PAGE_FILES[request.url.path])
+
+    for path in _PAGE_FILES:
+        app.add_api_route(path, file, include_in_schema=False)
+
+    @app.post("/v1/labelling", include_in_schema=False)
+    async def labelling_page(request: Request) -> dict[str, str | None]:
+        """Where answers are labelled, for the page at / alone: the address is a secret."""
+        check_origin(request)
+        return {"page": labelling.page if labelling else None}
 
 
 def _add_failures(app: FastAPI) -> None:

@@ -11,7 +11,7 @@ import json
 import math
 import os
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
@@ -25,8 +25,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from bert_judge.errors import InputError, OutputError
 from bert_judge.results.files import take_lock
 from bert_judge.server.access import check_origin
-from bert_judge.server.page import HEADERS, page_file
-from bert_judge.server.refusing import RefusedError
+from bert_judge.server.responses import PAGE_HEADERS, RefusedError, page_file
 from bert_judge.studies.correct import Draw
 
 _FILES: Final = {"": "label.html", "label.js": "label.js", "label.css": "label.css"}
@@ -46,7 +45,7 @@ class Labelling:
         self.token = secrets.token_urlsafe(16)
         self._draws = draws
         self._lock = Lock()
-        self._last: tuple[Draw, int | None] | None = None
+        self._last: dict[str, Any] | None = None  # the last decision, and the verdict on its answer
         try:
             self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
         except OSError as error:
@@ -54,7 +53,7 @@ class Labelling:
         try:
             if not take_lock(self._file):
                 raise OutputError(f"{self.path} is being labelled already; end that first, or choose another file.")
-            self._labels = list(self._read())
+            self._labels = self._read()
             self._append_gold()
         except BaseException:
             self.close()
@@ -91,26 +90,21 @@ class Labelling:
         The verdict on the next answer is included only `with_judge`.
         """
         with self._lock:
-            draw = self._next()
-            state: dict[str, Any] = {
+            draw, answer = self._next(), None
+            if draw is not None:
+                row = draw.row
+                answer = {"question": row.question, "references": row.references, "candidate": row.candidate}
+            return {
                 "draw": len(self._labels) + 1,
                 "labelled": self.labelled,
                 "skipped": self.skipped,
                 "target": self.target,
                 "total": len(self._draws),
                 "can_undo": self._last_decision() is not None,
-                "answer": None,
-                "judge": None,
-                "last": None,
+                "answer": answer,
+                "judge": _judge(draw) if draw is not None and with_judge else None,
+                "last": self._last,
             }
-            if draw is not None:
-                row = draw.row
-                state["answer"] = {"question": row.question, "references": row.references, "candidate": row.candidate}
-                state["judge"] = _judge(draw) if with_judge else None
-            if self._last is not None:
-                last, label = self._last
-                state["last"] = {"label": label, "judge": _judge(last)}
-            return state
 
     def decide(self, number: int, label: int | None) -> bool:
         """Write the label of answer `number`, from 1; None skips it. False if it is no longer the next one."""
@@ -119,7 +113,7 @@ class Labelling:
             if draw is None or number != len(self._labels) + 1:
                 return False
             self._append(draw, label)
-            self._last = (draw, label)
+            self._last = {"label": label, "judge": _judge(draw)}
             self._append_gold()
             return True
 
@@ -149,9 +143,17 @@ class Labelling:
             self._append(draw, draw.row.gold)
 
     def _append(self, draw: Draw, label: int | None) -> None:
-        end = os.fstat(self._file).st_size
-        text = json.dumps(_record(draw, label), ensure_ascii=False) + "\n"
-        line = text.encode("utf-8", "backslashreplace")
+        row, end = draw.row, os.fstat(self._file).st_size
+        record = {
+            "id": row.id,
+            "question": row.question,
+            "references": row.references,
+            "candidate": row.candidate,
+            "label": label,
+            "probability": draw.probability,
+            "labelled_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        }
+        line = f"{json.dumps(record, ensure_ascii=False)}\n".encode("utf-8", "backslashreplace")
         try:
             if os.write(self._file, line) < len(line):
                 raise OSError(28, "No space left on device")
@@ -163,16 +165,16 @@ class Labelling:
             ) from error
         self._labels.append(label)
 
-    def _read(self) -> Iterator[int | None]:
+    def _read(self) -> list[int | None]:
         """The labels in the file; an incomplete line that a crash left is removed."""
-        with self.path.open("rb") as lines:
-            for place, line in enumerate(lines):
-                if line.endswith(b"\n"):
-                    yield self._label(line, place)
-                    continue
-                if line.endswith(b"}") or not line.startswith(_LINE_START[: len(line)]):
-                    self._label(line, place)  # refuses a file of something else instead of cutting it
-                os.ftruncate(self._file, os.fstat(self._file).st_size - len(line))
+        content = self.path.read_bytes()
+        *lines, rest = content.split(b"\n")
+        labels = [self._label(line, place) for place, line in enumerate(lines)]
+        if rest:
+            if rest.endswith(b"}") or not rest.startswith(_LINE_START[: len(rest)]):
+                self._label(rest, len(lines))  # refuses a file of something else instead of cutting it
+            os.ftruncate(self._file, len(content) - len(rest))
+        return labels
 
     def _label(self, line: bytes, place: int) -> int | None:
         where = f"{self.path} line {place + 1}"
@@ -219,26 +221,23 @@ def labelling_router(labelling: Labelling) -> APIRouter:
             raise RefusedError(403, "the address lacks its token; open the address that bert-judge printed.", "token")
         check_origin(request)
 
-    def shown(with_judge: bool) -> Response:
-        return JSONResponse(labelling.state(with_judge), headers=HEADERS)
-
     router = APIRouter(prefix="/label/{token}", dependencies=[Depends(check)], include_in_schema=False)
 
     @router.get("/state")
     def state(judge: bool = False) -> Response:
-        return shown(judge)
+        return JSONResponse(labelling.state(judge), headers=PAGE_HEADERS)
 
     @router.post("/decide")
     def decide(body: _Decision) -> Response:
         if not labelling.decide(body.draw, body.label):
-            raise RefusedError(409, "this answer was decided already, perhaps in another window.")
-        return shown(body.judge)
+            raise RefusedError(409, "this answer was decided already, perhaps in another window.", "decided")
+        return state(body.judge)
 
     @router.post("/undo")
     def undo(body: _PageState) -> Response:
         if not labelling.undo():
-            raise RefusedError(409, "there is nothing to undo.")
-        return shown(body.judge)
+            raise RefusedError(409, "there is nothing to undo.", "decided")
+        return state(body.judge)
 
     @router.get("/{name:path}")
     def file(name: str) -> Response:
@@ -247,19 +246,6 @@ def labelling_router(labelling: Labelling) -> APIRouter:
         return page_file(_FILES[name])
 
     return router
-
-
-def _record(draw: Draw, label: int | None) -> dict[str, Any]:
-    row = draw.row
-    return {
-        "id": row.id,
-        "question": row.question,
-        "references": list(row.references),
-        "candidate": row.candidate,
-        "label": label,
-        "probability": draw.probability,
-        "labelled_at": datetime.now(UTC).isoformat(timespec="seconds"),
-    }
 
 
 def _judge(draw: Draw) -> dict[str, Any]:

@@ -13,15 +13,15 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Proc
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from bert_judge.records import Verdict
+from bert_judge.server import ServerOptions
 from bert_judge.server.access import Keys, allowed_hosts, host_name, is_allowed_host
-from bert_judge.server.options import ServerOptions
-from bert_judge.server.refusing import RefusedError, failure, reason_of, shown
+from bert_judge.server.responses import INVALID, RefusedError, failure, shown
 from bert_judge.server.schema import MOST_ROWS
 
 _OPEN_PATHS: Final = frozenset(["/health", "/ready", "/", "/page.css", "/page.js"])
 """Need no key: probes, and the page, which asks for the key."""
 
-_SECRET_PATHS: Final = ("/pages/", "/label/")
+_SECRET_PATHS: Final = "/label/"
 """Need no key: the rest of the address is a secret."""
 
 _PROBED: Final = frozenset(["/health", "/ready"])
@@ -58,10 +58,6 @@ class ServerMetrics:
         self.batch_seconds.labels(judge).observe(seconds)
         for verdict in verdicts:
             self.verdicts.labels(judge, _outcome(verdict)).inc()
-
-    def count_connection(self, reason: str) -> None:
-        """Count a connection that was closed without an answer."""
-        self.refusals.labels(reason, "none").inc()
 
     def text(self) -> bytes:
         """All metrics in the text format of Prometheus."""
@@ -105,12 +101,12 @@ class RequestMiddleware:
         MOST_ROWS.set(self.options.max_rows)
         exchange = _Exchange(self, receive, send)
         try:
-            if (refusal := self._refusal(scope, headers)) is not None:
-                state["refused"] = refusal.reason
-                response = failure(refusal.status_code, refusal.detail, refusal.headers)
-                await response(scope, receive, exchange.send)
-            else:
-                await self._app(scope, exchange.receive, exchange.send)
+            self._check_head(scope, headers)
+            await self._app(scope, exchange.receive, exchange.send)
+        except RefusedError as refusal:
+            state["refused"] = refusal.reason
+            response = failure(refusal.status_code, refusal.detail, refusal.headers)
+            await response(scope, receive, exchange.send)
         except asyncio.CancelledError:  # the seconds of draining are over
             if not exchange.status:
                 message = "the server shut down before this was done; ask again."
@@ -136,28 +132,28 @@ class RequestMiddleware:
             return hashlib.sha256(headers.get(b"authorization", b"")).hexdigest()
         return str((scope.get("client") or ("",))[0])
 
-    def _refusal(self, scope: Scope, headers: dict[bytes, bytes]) -> RefusedError | None:
-        """Why a request is refused by its head alone."""
+    def _check_head(self, scope: Scope, headers: dict[bytes, bytes]) -> None:
+        """Raise RefusedError for a request that is refused by its head alone."""
         path = scope["path"]
         hosts = [value for name, value in scope["headers"] if name == b"host"]
         if path not in _PROBED and not is_allowed_host(self._hosts, hosts):
             host = shown(host_name(hosts[0].decode("latin-1"))) if hosts else "''"
             message = f"this server does not answer to the host {host}; its operator can add it to the allowed hosts."
-            return RefusedError(403, message, "host")
+            raise RefusedError(403, message, "host")
         is_open = not self._keys or path in _OPEN_PATHS or path.startswith(_SECRET_PATHS)
         if not is_open and not self._keys.allow(headers.get(b"authorization", b"")):
             message = "the key is missing or wrong; send one as Authorization: Bearer KEY."
-            return RefusedError(401, message, headers={"WWW-Authenticate": "Bearer"})
+            raise RefusedError(401, message, "key", headers={"WWW-Authenticate": "Bearer"})
         if int(headers.get(b"content-length") or 0) > self.options.max_body:
-            return _too_large(self.options)
-        return None
+            raise _too_large(self.options)
 
     def _record(self, scope: Scope, status: int, seconds: float) -> None:
         path = scope["path"] if scope["path"] in self._paths else "other"
         self._metrics.requests.labels(path, status).inc()
         self._metrics.request_seconds.labels(path).observe(seconds)
         if status == 503 or 400 <= status < 500:
-            self._metrics.refusals.labels(scope["state"].get("refused") or reason_of(status), status).inc()
+            reason = scope["state"].get("refused", "ending" if status == 503 else INVALID)
+            self._metrics.refusals.labels(reason, status).inc()
         fields = {"method": scope["method"], "path": path, "status": status, "seconds": round(seconds, 4)}
         fields |= scope["state"]["log"]
         _log.log(logging.WARNING if status >= 500 else logging.INFO, "request", extra={"fields": fields})
@@ -184,7 +180,8 @@ class _Exchange:
             async with asyncio.timeout_at(self._end):
                 message = await self._receive()
         except TimeoutError:
-            raise RefusedError(408, f"the body did not arrive within {options.body_seconds:g} seconds.") from None
+            late = f"the body did not arrive within {options.body_seconds:g} seconds."
+            raise RefusedError(408, late, "body_seconds") from None
         self._hold(len(message.get("body", b"")))
         self._is_complete = not message.get("more_body", False)
         if self._is_complete and self.size > _LARGE:

@@ -20,11 +20,11 @@ function complain(sentence) {
   $("error").hidden = !sentence;
 }
 
-async function ask(path, body, headers = { "Content-Type": "application/json" }) {
+async function ask(path, body) {
   const key = sessionStorage.getItem(KEY);
-  const authorised = key ? { ...headers, Authorization: `Bearer ${key}` } : headers;
-  const options = body === undefined ? {} : { method: "POST", body: body instanceof Blob ? body : JSON.stringify(body) };
-  const response = await fetch(path, { ...options, headers: authorised }).catch(() => {
+  const headers = { "Content-Type": "application/json", ...(key && { Authorization: `Bearer ${key}` }) };
+  const options = body === undefined ? {} : { method: "POST", body: JSON.stringify(body) };
+  const response = await fetch(path, { ...options, headers }).catch(() => {
     throw new Error("the server can't be reached.");
   });
   const answer = await response.json().catch(() => ({}));
@@ -123,23 +123,6 @@ async function judgeRow() {
   }
 }
 
-async function report(file) {
-  const judge = chosen();
-  const item = make("li", `${file.name}: judging …`);
-  $("files").prepend(item);
-  try {
-    const query = new URLSearchParams({ name: file.name, judge: judge.id });
-    const result = await ask(`v1/report?${query}`, file, { "Content-Type": "application/octet-stream" });
-    const aside = Object.entries(result.set_aside).map(([reason, count]) => `; set aside: ${count} ${reason}`).join("");
-    const link = make("a", "open the report");
-    Object.assign(link, { href: result.page, target: "_blank", rel: "noopener" });
-    item.replaceChildren(`${file.name}: ${result.rows} rows judged by ${judge.id}${aside}. `, link);
-  } catch (error) {
-    item.className = "refused";
-    item.textContent = `${file.name}: ${error.message}`;
-  }
-}
-
 async function start() {
   try {
     const served = await ask("v1/models");
@@ -166,12 +149,4 @@ $("key-form").addEventListener("submit", (event) => {
   sessionStorage.setItem(KEY, $("key").value.trim());
   start();
 });
-$("file").addEventListener("change", () => { for (const file of $("file").files) report(file); $("file").value = ""; });
-for (const [name, over] of [["dragover", true], ["dragleave", false], ["drop", false]]) {
-  $("drop").addEventListener(name, (event) => {
-    event.preventDefault();
-    $("drop").classList.toggle("over", over);
-    if (name === "drop") for (const file of event.dataTransfer.files) report(file);
-  });
-}
 start();

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Annotated, Any, Final, get_args, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, get_args, get_type_hints
 
 from pydantic import (
     BaseModel,
@@ -16,29 +16,15 @@ from pydantic import (
     create_model,
     model_validator,
 )
-from pydantic_core import PydanticCustomError
 
 from bert_judge.errors import did_you_mean
-from bert_judge.records import Verdict, whole_text
-from bert_judge.server.refusing import RefusedError, shortened, shown
-
-MOST_REFERENCES = 1_000
-"""The most references of a row."""
+from bert_judge.records import Occlusion, Verdict
+from bert_judge.server.responses import RefusedError, shortened, shown
 
 MOST_ROWS: Final[ContextVar[int]] = ContextVar("most_rows", default=1_000_000)
 """The most rows of the current request."""
 
-
-def _repaired(value: object) -> object:
-    """A text without lone surrogates, which UTF-8 can't encode."""
-    return whole_text(value) if isinstance(value, str) else value
-
-
-def _encodable(value: object) -> object:
-    """A name must not be repaired: the result could be another name."""
-    if isinstance(value, str) and whole_text(value) != value:
-        raise PydanticCustomError("half_character", "a name without half characters was expected")
-    return value
+_MOST_REFERENCES = 1_000  # of a row
 
 
 def _as_list(value: object) -> object:
@@ -52,12 +38,8 @@ def _counted(value: object) -> object:
     return value
 
 
-Text = Annotated[str, BeforeValidator(_repaired, json_schema_input_type=str)]
-Name = Annotated[str, BeforeValidator(_encodable, json_schema_input_type=str)]
-Rows = (Field(fail_fast=True), BeforeValidator(_counted))
-"""Annotations of a list of rows: only the first wrong row is reported, and none after it is read."""
 Texts = Annotated[
-    Annotated[list[Text], Field(min_length=1, max_length=MOST_REFERENCES, fail_fast=True)],
+    Annotated[list[str], Field(min_length=1, max_length=_MOST_REFERENCES, fail_fast=True)],
     BeforeValidator(_as_list, json_schema_input_type=str | Annotated[list[str], Field(min_length=1)]),
 ]
 """One text or several."""
@@ -76,31 +58,46 @@ class _Request(BaseModel):
         return {name: value[name] for name in (*cls.model_fields, unknown) if name in value}
 
 
-class _ForJudge(_Request):
-    judge: Name | None = Field(None, description="One of the served judges; the first one by default.")
-    model: Name | None = Field(None, description="The same, under the name that OpenAI's clients use.")
-
-
 class RowBody(_Request):
     """A candidate to judge."""
 
-    candidate: Text
+    candidate: str
     reference: Texts | None = Field(None, description="A correct answer, or several.")
     references: Texts | None = Field(None, description="The same: give one of the two.")
-    question: Text | None = None
-    id: Annotated[str | int | None, BeforeValidator(_encodable, json_schema_input_type=str | int | None)] = Field(
-        None, description="Returned with the verdict."
-    )
+    question: str | None = None
+    id: str | int | None = Field(None, description="Returned with the verdict.")
 
 
-class OneRow(RowBody, _ForJudge):
+class ForJudge(_Request):
+    """Rows for a judge."""
+
+    judge: str | None = Field(None, description="One of the served judges; the first one by default.")
+
+    @property
+    def rows(self) -> Mapping[str, RowBody]:
+        """The rows by their places in the body, which errors name."""
+        raise NotImplementedError
+
+
+class OneRow(RowBody, ForJudge):
     """A candidate and the judge to ask."""
 
+    @property
+    def rows(self) -> Mapping[str, RowBody]:
+        """The body itself."""
+        return {"the body": self}
 
-class ManyRows(_ForJudge):
+
+class ManyRows(ForJudge):
     """Candidates and the judge to ask."""
 
-    samples: Annotated[list[RowBody], *Rows]
+    # Of many wrong rows only the first is reported, and none after it is read.
+    samples: Annotated[list[RowBody], Field(fail_fast=True), BeforeValidator(_counted)]
+
+    @property
+    def rows(self) -> Mapping[str, RowBody]:
+        """The samples."""
+        return {f"samples[{place}]": row for place, row in enumerate(self.samples)}
 
 
 def _one_or_many(value: object) -> str:
@@ -115,13 +112,10 @@ JudgeRequest = Annotated[
 
 def _verdict_fields() -> dict[str, Any]:
     """The fields of a verdict for pydantic; all but score and label may be left out."""
-    hints = get_type_hints(Verdict, include_extras=True)
+    hints = {name: get_args(hint) for name, hint in get_type_hints(Verdict, include_extras=True).items()}
     return {
-        name: (
-            get_args(hint)[0] | None,
-            Field(... if name in ("score", "label") else None, description=get_args(hint)[1]),
-        )
-        for name, hint in hints.items()
+        name: (kind | None, Field(... if name in ("score", "label") else None, description=text))
+        for name, (kind, text) in hints.items()
     }
 
 
@@ -139,32 +133,6 @@ class VerdictBody(_VerdictFields):
     id: str | int | None = None
 
 
-class PartBody(BaseModel):
-    """A part of the candidate, and how much lower the score is without it; null if that is undecided."""
-
-    text: str
-    start: int
-    end: int
-    effect: float | None
-
-
-class ExplanationBody(VerdictBody):
-    """A verdict, the parts that made the difference, and all sentences and words, each left out in turn."""
-
-    judge: str
-    carrying: list[PartBody]
-    sentences: list[PartBody]
-    words: list[PartBody]
-
-
-class ReportBody(BaseModel):
-    """The address of a report; it is kept for a while."""
-
-    page: str
-    rows: int | None = None
-    set_aside: dict[str, int] | None = Field(None, description="How many rows were not judged, by reason.")
-
-
 class OneVerdict(VerdictBody):
     """A verdict and its judge."""
 
@@ -178,42 +146,28 @@ class ManyVerdicts(BaseModel):
     verdicts: list[VerdictBody]
 
 
-class ErrorBody(BaseModel):
-    """An error as a sentence."""
+class ExplanationBody(OneVerdict):
+    """A verdict, the parts that made the difference, and all sentences and words, each left out in turn."""
 
-    message: str
-    type: str
+    carrying: list[Occlusion]
+    sentences: list[Occlusion]
+    words: list[Occlusion]
 
 
 class Failure(BaseModel):
-    """The body of every status from 400 on."""
+    """The body of every status from 400 on: `message` is a sentence, `type` one of OpenAI's."""
 
-    error: ErrorBody
+    error: dict[Literal["message", "type"], str]
+
+
+def responses(model: Any) -> dict[int | str, dict[str, Any]]:
+    """The responses of a route that judges, for the OpenAPI document; `model` is that of its body."""
+    return {200: {"model": model}, "default": {"model": Failure, "description": "An error, as a sentence."}}
 
 
 def verdict_body(row: RowBody, verdict: Verdict) -> dict[str, Any]:
     """A verdict with the fields of `verdicts.jsonl`, and the id that the row was sent with."""
     return verdict.record() if row.id is None else {"id": row.id, **verdict.record()}
-
-
-_FAILURES: dict[int | str, dict[str, Any]] = {
-    status: {"model": Failure, "description": text}
-    for status, text in {
-        400: "The body is not JSON in UTF-8.",
-        401: "The key is missing or wrong.",
-        404: "There is no such judge here.",
-        408: "The body took too long.",
-        413: "The body, its rows or a text are too large.",
-        422: "A field is missing, unknown or wrong.",
-        429: "Too many rows are waiting, or too large bodies; Retry-After says when to come back.",
-        500: "The judge failed.",
-    }.items()
-}
-
-
-def responses(model: Any) -> dict[int | str, dict[str, Any]]:
-    """The responses of a route that judges, for the OpenAPI document; `model` is that of its body."""
-    return {200: {"model": model}, **_FAILURES}
 
 
 _EXPECTED = {
@@ -224,7 +178,6 @@ _EXPECTED = {
     "model_attributes_type": "an object",
     "bool_type": "true or false",
     "int_type": "a whole number",
-    "half_character": "a name without half characters",
 }
 _FIELDS = {name for model in (OneRow, ManyRows) for name in model.model_fields}
 

@@ -1,4 +1,4 @@
-"""The judges that are served, and the verdicts that a request may ask of them."""
+"""The judges that are served: from the rows of a request to their verdicts."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
+from typing import NamedTuple
 
 from fastapi import FastAPI, Request
 
@@ -14,13 +15,19 @@ from bert_judge.errors import did_you_mean
 from bert_judge.judges import Judge
 from bert_judge.judges.base import characters_read
 from bert_judge.records import Sample, Verdict
+from bert_judge.server import ServerOptions
 from bert_judge.server.middleware import ServerMetrics
-from bert_judge.server.options import ServerOptions
-from bert_judge.server.queueing import JudgeQueue, QueueFullError
-from bert_judge.server.refusing import RefusedError, shown
-from bert_judge.server.schema import RowBody
+from bert_judge.server.queueing import JudgeQueue
+from bert_judge.server.responses import RefusedError, shown
+from bert_judge.server.schema import ForJudge, RowBody
 
-_PAUSE = 0.2  # seconds after which rows ask for room in the queue again
+
+class Judged(NamedTuple):
+    """The samples of a request and their verdicts, in order, with the queue of their judge."""
+
+    queue: JudgeQueue
+    samples: Sequence[Sample]
+    verdicts: Sequence[Verdict]
 
 
 class Service:
@@ -28,52 +35,58 @@ class Service:
 
     def __init__(self, judges: Mapping[str, Judge], options: ServerOptions, metrics: ServerMetrics) -> None:
         self.options, self.metrics = options, metrics
-        self.queues: dict[str, JudgeQueue] = {}
         self.draining = False
         self.started = int(time.time())
-        self._judges = judges
-        self._tasks: list[asyncio.Task[None]] = []
-        self._long_rows = asyncio.Lock()
+        long_rows = asyncio.Lock()
+        self.queues = {
+            name: JudgeQueue(name, judge, options, partial(metrics.count_batch, name), long_rows)
+            for name, judge in judges.items()
+        }
+        for name, queue in self.queues.items():
+            metrics.queue_rows.labels(name).set_function(queue.rows_waiting)
 
     @asynccontextmanager
     async def lifespan(self, _: FastAPI) -> AsyncIterator[None]:
         """Let the judges work until the application ends."""
-        for name, judge in self._judges.items():
-            self._add(name, judge)
+        tasks = [asyncio.create_task(queue.work()) for queue in self.queues.values()]
         try:
             yield
         finally:
-            for task in self._tasks:
+            for task in tasks:
                 task.cancel()
             for queue in self.queues.values():
                 queue.close()
 
-    def _add(self, name: str, judge: Judge) -> None:
-        queue = JudgeQueue(name, judge, self.options, partial(self.metrics.count_batch, name), self._long_rows)
-        self.metrics.queue_rows.labels(name).set_function(lambda: queue.waiting)
-        self._tasks.append(asyncio.create_task(queue.work()))
-        self.queues[name] = queue
+    async def judge(self, request: Request, body: ForJudge, times: int = 1) -> Judged:
+        """The verdicts on the rows in a request's body; if its client goes away, the rows are dropped.
 
-    def queue(self, judge: str | None, model: str | None = None) -> JudgeQueue:
-        """The queue of the judge that a request names by either field, or else of the first judge.
-
-        Raises RefusedError for an unknown judge and for two, QueueFullError if nothing more can wait.
+        `times` says how often each row will be judged in all, for the limit on characters. Raises RefusedError for an
+        unknown judge, for rows that are incomplete or too long, and if there is no room; and the errors of the judge.
         """
-        if judge is not None and model is not None and judge != model:
-            raise RefusedError(422, f"judge is {shown(judge)} and model {shown(model)}; give one of them.")
-        name = judge if judge is not None else model
-        if name is None:
-            name = next(iter(self.queues))
-        if name not in self.queues:
-            raise RefusedError(404, f"there is no judge {shown(name)} here; {did_you_mean(name, self.queues)}")
-        self.queues[name].check_room()
-        return self.queues[name]
+        queue = self._queue(body)
+        samples = [self._sample(queue, row, place) for place, row in body.rows.items()]
+        characters, most = times * sum(map(characters_read, samples)), self.options.max_characters
+        if characters > most:
+            repeated = f", as each row is judged up to {times} times" if times > 1 else ""
+            excess = f"there are {characters:,} characters to read{repeated}; up to {most:,} are allowed"
+            raise RefusedError(413, f"{excess}: send less at a time.", "characters")
+        notes = request.scope["state"]["log"]
+        notes |= {"judge": queue.name, "rows": len(samples)}
+        if self.options.log_texts:
+            notes["texts"] = [[sample.question, list(sample.references), sample.candidate] for sample in samples]
+        return Judged(queue, samples, await self.verdicts(request, queue, samples))
 
-    def row_sample(self, queue: JudgeQueue, row: RowBody, place: str) -> Sample:
-        """The sample in a request's row; errors name its `place` in the body.
+    def _queue(self, body: ForJudge) -> JudgeQueue:
+        """The queue of the judge that a request names, or else of the first judge."""
+        if body.judge is None:
+            return next(iter(self.queues.values()))
+        if body.judge not in self.queues:
+            hint = did_you_mean(body.judge, self.queues)
+            raise RefusedError(404, f"there is no judge {shown(body.judge)} here; {hint}", "name")
+        return self.queues[body.judge]
 
-        Raises RefusedError for a missing reference, for references under both names, and for texts that are too long.
-        """
+    def _sample(self, queue: JudgeQueue, row: RowBody, place: str) -> Sample:
+        """The sample in a request's row; errors name its `place` in the body."""
         if row.reference is not None and row.references is not None:
             raise RefusedError(422, f"{place} has reference and references, which mean the same; give one of them.")
         references = row.reference if row.references is None else row.references
@@ -92,41 +105,18 @@ class Service:
             raise RefusedError(413, f"{place} {excess}; up to {self.options.max_row:,} are allowed.", "row")
         return sample
 
-    async def judge(
-        self, request: Request, queue: JudgeQueue, samples: Sequence[Sample], times: int = 1
-    ) -> list[Verdict]:
-        """The verdicts on a request's rows; if its client goes away, the rows are dropped.
+    async def verdicts(self, request: Request, queue: JudgeQueue, samples: Sequence[Sample]) -> list[Verdict]:
+        """The verdicts on samples, for a request; they are dropped if its client goes away.
 
-        `times` says how often each row will be judged in all, for the limit on characters. Raises RefusedError for too
-        many characters, QueueFullError if there is no room, and the errors of the judge.
+        Raises RefusedError if there is no room, or the client is gone, and the errors of the judge.
         """
-        characters, most = times * sum(map(characters_read, samples)), self.options.max_characters
-        if characters > most:
-            repeated = f", as each row is judged up to {times} times" if times > 1 else ""
-            excess = f"there are {characters:,} characters to read{repeated}; up to {most:,} are allowed"
-            raise RefusedError(413, f"{excess}: send less at a time.", "characters")
-        notes = request.scope["state"]["log"]
-        notes |= {"judge": queue.name, "rows": len(samples)}
-        if self.options.log_texts:
-            notes["texts"] = [[sample.question, list(sample.references), sample.candidate] for sample in samples]
-        return await self._verdicts(request, queue, samples)
-
-    async def judge_derived(self, request: Request, queue: JudgeQueue, samples: Sequence[Sample]) -> list[Verdict]:
-        """The verdicts on rows that the server itself made or read; they wait for room and count towards no limit."""
-        while True:
-            try:
-                return await self._verdicts(request, queue, samples)
-            except QueueFullError:
-                await asyncio.sleep(_PAUSE)
-
-    async def _verdicts(self, request: Request, queue: JudgeQueue, samples: Sequence[Sample]) -> list[Verdict]:
         submission = queue.submit(samples, request.scope["state"]["client"])
         gone = asyncio.ensure_future(_disconnected(request))
         try:
             await asyncio.wait((submission.result, gone), return_when=asyncio.FIRST_COMPLETED)
             if not submission.result.done():
-                self.metrics.dropped_rows.labels(queue.name).inc(submission.waiting)
-                raise RefusedError(499, "the client is gone.")
+                self.metrics.dropped_rows.labels(queue.name).inc(len(submission.waiting))
+                raise RefusedError(499, "the client is gone.", "gone")
             return submission.result.result()
         finally:
             gone.cancel()
