@@ -138,7 +138,8 @@ def choose_columns(
 ) -> dict[str, tuple[str, ...]]:
     """The columns of each role, from what `columns_in` gives for a source. Raises InputError where one is missing."""
     chosen = recognised_columns(names, asked)
-    for role, column in unseen:
+    if unseen:
+        role, column = unseen[0]
         hint = did_you_mean(column, names[:_SHOWN_COLUMNS])
         raise InputError(f"{source} has no column {column!r}, which was named for the {role_title(role)}; {hint}")
     if lacking := [role for role in required if role not in chosen]:
