@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -94,6 +95,9 @@ class Blind(Wise):
     """Reads no references."""
 
     info = JudgeInfo("blind", "blind", reads_references=False)
+
+    def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
+        return (replace(verdict, matched_reference=None) for verdict in super().assess(samples))
 
 
 def test_shared_words_that_contradict_the_verdict_say_so(show) -> None:
