@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import pickle
 import signal
 import sys
 from collections import deque
@@ -11,6 +12,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from functools import cache
 from threading import Thread
 from types import ModuleType
 from typing import Any, TypeVar
@@ -35,16 +37,18 @@ def computed_ahead(
     pending: deque[tuple[T, Future[R]]] = deque()
     thread = ThreadPoolExecutor(1)
     children: ProcessPoolExecutor | None = None
+    pickled = b""
     try:
         for number, item in enumerate(_until_failure(items, failures)):
             if local := number < here or not processes:
                 future = thread.submit(function, item)
             else:
-                children = children or ProcessPoolExecutor(
-                    processes, multiprocessing.get_context("spawn"), _start, (function,)
-                )
+                children = children or ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), _start)
+                # Not an argument of `_start`: a child that is killed while it starts would never read it, and this
+                # process would wait for it forever.
+                pickled = pickled or pickle.dumps(function)
                 with _starting():
-                    future = children.submit(_compute, item)
+                    future = children.submit(_compute, pickled, item)
             pending.append((item, future))
             if len(pending) >= (2 if local else 2 * processes):
                 first, future = pending.popleft()
@@ -92,20 +96,18 @@ def _starting() -> Iterator[None]:
         sys.modules["__main__"] = main
 
 
-_function: Callable[[Any], Any]
+_unpickled = cache(pickle.loads)  # once in a child
 
 
-def _start(function: Callable[[Any], Any]) -> None:
-    """In a child: what it computes; and it ends with its parent, however that ends."""
-    global _function
-    _function = function
+def _start() -> None:
+    """In a child: it ends with its parent, however that ends."""
     os.environ["TOKENIZERS_PARALLELISM"] = "false"  # one core each
     os.dup2(2, 1)  # what a library prints is no output of the parent
     Thread(target=_end_with_parent, daemon=True).start()
 
 
-def _compute(item: Any) -> Any:
-    return _function(item)
+def _compute(pickled: bytes, item: Any) -> Any:
+    return _unpickled(pickled)(item)
 
 
 def _end_with_parent() -> None:
