@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from bert_judge.reading import Relation, match
+from bert_judge.reading.arrangement import compare_arrangements
+from bert_judge.reading.comparing import compare_expressions
 
 WORDS = "copper apples apple the a of city cities walking walk sea water seawater world health organization".split()
 VALUES = [
@@ -55,8 +57,12 @@ def names(candidate: str, reference: str) -> list[list[str]]:
     return [[name for _, _, name in side] for side in marks(candidate, reference)]
 
 
+@example(candidate="3 May 1918 May", reference="May 1918")
 @given(candidate=texts, reference=texts)
 def test_swapped_texts_have_the_same_relations_but_more_and_less_exchanged(candidate: str, reference: str) -> None:
+    # Texts that are compared as a whole have no such symmetry: the reference says which part of the candidate counts.
+    for one, other in ((candidate, reference), (reference, candidate)):
+        assume(not compare_arrangements(one, other, None) and not compare_expressions(one, other))
     there, back = marks(candidate, reference), marks(reference, candidate)
     exchanged = [[(start, end, SWAPPED.get(name, name)) for start, end, name in side] for side in back]
     assert list(there) == exchanged[::-1]

@@ -12,6 +12,7 @@ from enum import IntEnum
 from functools import lru_cache
 from importlib.util import find_spec
 from itertools import product
+from math import isclose
 from typing import NamedTuple
 
 from bert_judge.metrics import strip_markup, verify_math
@@ -25,7 +26,8 @@ from bert_judge.reading.words import fold
 class Relation(IntEnum):
     """How a value relates to the values of the other side, seen from the candidate.
 
-    Where several hold, the first of this list wins.
+    Where several hold, the first of this list wins. But a date or time may say more than one of the other side and less
+    than another: then the other side's more exact one counts.
     """
 
     SAME = 1
@@ -86,7 +88,7 @@ def _compare_amounts(candidate: Amount, unit: Unit, reference: Amount, other_uni
         here, there = candidate.number * unit.factor, reference.number * other_unit.factor
         if unit != other_unit:  # in one unit the offset only hides differences: beside 273.15 small ones look like none
             here, there = here + unit.offset, there + other_unit.offset
-        if max(candidate.figures, reference.figures) <= EXACT and abs(here - there) <= 1e-9 * abs(there):
+        if max(candidate.figures, reference.figures) <= EXACT and isclose(here, there, rel_tol=1e-9):
             return SAME if unit == other_unit else CONVERTED
         step, other_step = candidate.step * unit.factor, reference.step * other_unit.factor
         if _rounded(here, step, candidate.figures, there, other_step, reference.figures):

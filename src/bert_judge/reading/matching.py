@@ -40,6 +40,7 @@ EVIDENCE_VERSION = 3
 """Changes whenever texts are read or compared in another way: a judge reads the marks that it was trained with."""
 
 AGREEING = frozenset((SAME, VARIANT, CONVERTED, ROUNDED, MORE))
+_EXCHANGED = {MORE: LESS, LESS: MORE}
 _SHARE: dict[int, float] = {**dict.fromkeys(AGREEING, 1.0), LESS: 0.5}
 _new = tuple.__new__  # faster than MatchMark(...), and there is one for each value
 _ANY_LETTER = frozenset(map(OptionLetter, "ABCDEFGHIJ"))
@@ -156,20 +157,29 @@ def _compare_all(
 
     A number that only repeats the question must not agree by chance with a reference that states it otherwise (a
     question about "3 days" does not make "72 hours" answered): beyond SAME and VARIANT it has no relation here.
+
+    Beside "3 May 1918 … May" a "May 1918" says both less and more. On either side the other text's more exact date
+    counts, so that a text's values have the same relations whichever side it is on: a reference's date is MORE before
+    it is LESS, a candidate's date LESS before it is MORE. Of several references the candidate's best one counts.
     """
     best: Relations = {}
     best_of_rights: list[Relations] = []
     numbers = list(islice(answer.comparable.items(), _MOST_NUMBERS))
     for right in rights:
         relations: Relations = {}
+        exchanged: Relations = {}  # the candidate's, seen from the reference: MORE for LESS and LESS for MORE
         not_in_both = [(key, number) for key, number in numbers if key not in right.comparable]
         for right_key, right_number in islice(right.comparable.items(), _MOST_NUMBERS):
             # Values that both texts have are the same whatever else is there: comparing them would change nothing.
             for key, number in not_in_both if right_key in answer.comparable else numbers:
                 relation = compare(number, right_number)
                 if relation and (relation < ASKED or not _repeats(key, asked)):
-                    best[key] = min(relation, best.get(key, relation))
                     relations[right_key] = min(relation, relations.get(right_key, relation))
+                    relation = _EXCHANGED.get(relation, relation)
+                    exchanged[key] = min(relation, exchanged.get(key, relation))
+        for key, relation in exchanged.items():
+            relation = _EXCHANGED.get(relation, relation)
+            best[key] = min(relation, best.get(key, relation))
         best_of_rights.append(relations)
     return best, best_of_rights
 
