@@ -9,14 +9,12 @@ from bert_judge.reading.answers import ANSWER_VERSION, Answer, find_answer, find
 from bert_judge.reading.comparing import Relation
 from bert_judge.reading.config import InputForm, JudgeConfig
 from bert_judge.reading.matching import AGREEING, EVIDENCE_VERSION, Match, MatchMark, match
-from bert_judge.reading.options import name_option, split_options
 from bert_judge.reading.prompts import Prompt, PromptEncoder
 from bert_judge.reading.scope import Scope, script_of
 from bert_judge.reading.tables import LANGUAGES
-from bert_judge.reading.text_values import TextValues, read
+from bert_judge.reading.text_values import TextValues, name_option, read, split_options
 from bert_judge.reading.traces import EMPTY, THINK_TOKEN, after_trace, opening_token, split_trace
-from bert_judge.reading.values import Value, Word
-from bert_judge.reading.words import fold
+from bert_judge.reading.words import Value, Word, fold
 
 __all__ = [
     "AGREEING",

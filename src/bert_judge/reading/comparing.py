@@ -1,26 +1,15 @@
-r"""How two values agree: numbers, quantities, dates and times, and mathematical expressions such as `\frac{x}{2}`.
-
-Expressions are compared by Math-Verify, where the extra [lexical] is installed, in a process of its own and with a time
-limit; without it a text has words and numbers only.
-"""
+"""How two numbers, quantities, dates or times agree."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from enum import IntEnum
-from functools import lru_cache
-from importlib.util import find_spec
 from itertools import product
 from math import isclose
-from typing import NamedTuple
 
-from bert_judge.metrics import strip_markup, verify_math
-from bert_judge.reading.numbers import AFTER_CHRIST, BEFORE_CHRIST
 from bert_judge.reading.quantities import HOUR
-from bert_judge.reading.text_values import read
-from bert_judge.reading.values import EXACT, NO_UNIT, Amount, Moment, Unit, WordForm
-from bert_judge.reading.words import fold
+from bert_judge.reading.tables import NO_UNIT, Unit
+from bert_judge.reading.words import AFTER_CHRIST, BEFORE_CHRIST, EXACT, Amount, Moment
 
 
 class Relation(IntEnum):
@@ -132,77 +121,3 @@ def _compare_parts(parts: Sequence[int | None], others: Sequence[int | None], *,
     if more or less:
         return OTHER if more and less else MORE if more else LESS
     return SAME if same_notation else CONVERTED
-
-
-class SpanComparison(NamedTuple):
-    """Whether characters `start` to `end` (exclusive) of a candidate, as one value, say the same as a reference.
-
-    `reference_span` is the part of the reference that they are compared with; None for all of it.
-    """
-
-    same: bool
-    start: int
-    end: int
-    reference_span: tuple[int, int] | None = None
-
-
-# Expressions
-
-CAN_COMPARE_EXPRESSIONS = find_spec("math_verify") is not None
-
-_SECONDS = 5.0  # for a pair, which takes some milliseconds, and longer on a busy machine
-_LONGEST = 400  # characters of an expression
-_LABEL = re.compile(r"\s*\(?[A-J][).:]\s+")
-_FORMULA = re.compile(
-    r"\$\$?[^$]+\$\$?|\\\(.+?\\\)|\\\[.+?\\\]|\\f?boxed\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}", re.DOTALL
-)
-_SIGN = re.compile(r"\\[A-Za-z]|[\^√π∞]|[A-Za-z0-9)]\s*[-+*/=]\s*[(A-Za-z]|[A-Za-z)]\s*[-+*/=]\s*\d|\d[a-z]\b|\)\(")
-_WORD = re.compile(r"(?<![\\A-Za-z])(?!(?:sin|cos|tan|log|ln|exp|max|min|lim)\b)[A-Za-z]{2,}")
-_TEXT = re.compile(r"\\(?:text|mathrm|mathbf)\{[^{}]*\}")
-
-
-class _Expression(NamedTuple):
-    """An expression at characters `start` to `end` (exclusive) of a text."""
-
-    text: str
-    start: int
-    end: int
-
-
-def compare_expressions(candidate: str, reference: str) -> SpanComparison | None:
-    """Whether the expressions of both texts are equal; None where one has none, or Math-Verify can't tell."""
-    if not CAN_COMPARE_EXPRESSIONS or not (right := _find_expression(reference)):
-        return None
-    answer = _find_expression(candidate)
-    same = _equal(answer.text, right.text) if answer else None
-    return None if answer is None or same is None else SpanComparison(same, *answer[1:], right[1:])
-
-
-@lru_cache(maxsize=512)  # candidates may be long
-def _find_expression(text: str) -> _Expression | None:
-    """The whole text where that is mathematics, else its last formula; None where it has none, or only a number."""
-    text = fold(text)
-    if not _SIGN.search(text):
-        return None
-    label = _LABEL.match(text)  # an option's: "(B) x + 1"
-    start = label.end() if label else len(text) - len(text.lstrip())
-    if _is_expression(text[start:]):
-        return _Expression(text[start:].strip(), start, len(text.rstrip()))
-    for formula in reversed(list(_FORMULA.finditer(text))):
-        if _is_expression(formula[0]):
-            return _Expression(formula[0], formula.start(), formula.end())
-    return None
-
-
-def _is_expression(text: str) -> bool:
-    if len(text) > _LONGEST or not _SIGN.search(text) or _WORD.search(_TEXT.sub("", text)):
-        return False
-    values = read(strip_markup(text)).values
-    return len(values) != 1 or type(values[0].content) is WordForm  # else it is a number or quantity
-
-
-@lru_cache(maxsize=8_192)
-def _equal(candidate: str, reference: str) -> bool | None:
-    """Whether two expressions are equal; None where Math-Verify can't tell, or takes too long."""
-    result = verify_math(candidate, reference, _SECONDS)
-    return None if result.score is None or not result.finished else result.score == 1.0

@@ -11,7 +11,8 @@ from typing import Literal
 from bert_judge.encoder.models import JUDGE_CONFIG, model_hashes
 from bert_judge.errors import InputError, ModelError
 from bert_judge.reading.answers import ANSWER_VERSION, Answer, find_answer
-from bert_judge.reading.comparing import CAN_COMPARE_EXPRESSIONS, Relation
+from bert_judge.reading.arrangement import CAN_COMPARE_EXPRESSIONS
+from bert_judge.reading.comparing import Relation
 from bert_judge.reading.matching import EVIDENCE_VERSION
 from bert_judge.reading.scope import Scope
 from bert_judge.records import PARTS, Sample

@@ -8,17 +8,16 @@ count as a whole, an expression or an arrangement of values, whose relation cove
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
+from collections.abc import Hashable, Iterable, Sequence, Set
 from functools import lru_cache
 from itertools import islice
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from bert_judge.reading.arrangement import compare_arrangements
+from bert_judge.reading.arrangement import SpanComparison, compare_arrangements, compare_expressions
 from bert_judge.reading.comparing import (
     ALONE,
     ASKED,
-    CAN_COMPARE_EXPRESSIONS,
     CONVERTED,
     LESS,
     MORE,
@@ -27,14 +26,10 @@ from bert_judge.reading.comparing import (
     SAME,
     VARIANT,
     Relation,
-    SpanComparison,
     compare,
-    compare_expressions,
 )
-from bert_judge.reading.options import lists_letters, named_letter, split_options
-from bert_judge.reading.text_values import TextValues, read
-from bert_judge.reading.values import Amount, OptionLetter, Value, Word, WordForm
-from bert_judge.reading.words import STOP
+from bert_judge.reading.text_values import TextValues, lists_letters, named_letter, read, split_options
+from bert_judge.reading.words import STOP, Amount, OptionLetter, Value, Word, WordForm
 
 EVIDENCE_VERSION = 3
 """Changes whenever texts are read or compared in another way: a judge reads the marks that it was trained with."""
@@ -87,11 +82,9 @@ def match(candidate: str, references: Sequence[str], question: str | None = None
     # A reference does not count as one of the other options, so there are no option keys for it.
     pairs = zip(rights, right_relations, strict=True)
     right_marks = [_marks(right, [answer], compared, asked.keys, frozenset()) for right, compared in pairs]
-    if CAN_COMPARE_EXPRESSIONS:
-        spans = {i: span for i, text in enumerate(references) if (span := compare_expressions(candidate, text))}
-        marks, right_marks = _with_spans(marks, references, right_marks, spans)
-    spans = {i: span for i, text in enumerate(references) if (span := compare_arrangements(candidate, text, question))}
-    marks, right_marks = _with_spans(marks, references, right_marks, spans)
+    for compare_whole in (compare_expressions, compare_arrangements):
+        compared = [compare_whole(candidate, reference, question or "") for reference in references]
+        marks, right_marks = _with_spans(marks, references, right_marks, compared)
     recall = [sum([_SHARE.get(mark[2], 0.0) for mark in one]) / max(len(one), 1) for one in right_marks]
     return Match(marks, tuple(right_marks), tuple(recall))
 
@@ -245,18 +238,20 @@ def _with_spans(
     marks: tuple[MatchMark, ...],
     references: Sequence[str],
     right_marks: list[tuple[MatchMark, ...]],
-    spans: Mapping[int, SpanComparison],
+    spans: Sequence[SpanComparison | None],
 ) -> tuple[tuple[MatchMark, ...], list[tuple[MatchMark, ...]]]:
-    """The marks of both sides with those of spans compared as one value, by reference; any same one makes the
-    candidate agree."""
-    if not spans:
+    """The marks of both sides with those of spans compared as one value, one for each reference or none.
+
+    If any is the same, the candidate agrees.
+    """
+    best = max(filter(None, spans), key=attrgetter("same"), default=None)
+    if best is None:
         return marks, right_marks
-    best = max(spans.values(), key=attrgetter("same"))
-    right_marks = list(right_marks)
-    for i, span in spans.items():
-        start, end = span.reference_span or (0, len(references[i]))
-        right_marks[i] = _covered(right_marks[i], start, end, SAME if span.same else OTHER)
-    return _covered(marks, best.start, best.end, SAME if best.same else OTHER), right_marks
+    covered = []
+    for reference, one, span in zip(references, right_marks, spans, strict=True):
+        start, end = (span and span.reference_span) or (0, len(reference))
+        covered.append(_covered(one, start, end, SAME if span.same else OTHER) if span else one)
+    return _covered(marks, best.start, best.end, SAME if best.same else OTHER), covered
 
 
 def _covered(marks: Sequence[MatchMark], start: int, end: int, relation: Relation) -> tuple[MatchMark, ...]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from bert_judge.reading.comparing import Relation
 from bert_judge.reading.config import InputForm, with_budgets
 from bert_judge.reading.matching import AGREEING, Match, match
-from bert_judge.reading.options import name_option
+from bert_judge.reading.text_values import name_option
 from bert_judge.reading.tokenise import TextTokenizer, ends, marker_id, plain_tokenizer, special_ids
 from bert_judge.reading.truncation import Piece, characters_cut, joined, keep_fairly, keep_right, with_focus
 from bert_judge.reading.words import fold
