@@ -5,7 +5,17 @@ gives the values that a text states, and `match` compares those of a candidate w
 turns samples into the input of an encoder.
 """
 
-from bert_judge.reading.answers import ANSWER_VERSION, Answer, find_answer, find_value
+from bert_judge.reading.answers import (
+    ANSWER_VERSION,
+    EMPTY,
+    THINK_TOKEN,
+    Answer,
+    after_trace,
+    find_answer,
+    find_value,
+    opening_token,
+    split_trace,
+)
 from bert_judge.reading.comparing import Relation
 from bert_judge.reading.config import InputForm, JudgeConfig
 from bert_judge.reading.matching import AGREEING, EVIDENCE_VERSION, Match, MatchMark, match
@@ -13,7 +23,6 @@ from bert_judge.reading.prompts import Prompt, PromptEncoder
 from bert_judge.reading.scope import Scope, script_of
 from bert_judge.reading.tables import LANGUAGES
 from bert_judge.reading.text_values import TextValues, name_option, read, split_options
-from bert_judge.reading.traces import EMPTY, THINK_TOKEN, after_trace, opening_token, split_trace
 from bert_judge.reading.words import Value, Word, fold
 
 __all__ = [
