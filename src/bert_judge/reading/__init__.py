@@ -7,7 +7,6 @@ turns samples into the input of an encoder.
 
 from bert_judge.reading.answers import (
     ANSWER_VERSION,
-    EMPTY,
     THINK_TOKEN,
     Answer,
     after_trace,
@@ -16,20 +15,17 @@ from bert_judge.reading.answers import (
     opening_token,
     split_trace,
 )
-from bert_judge.reading.comparing import Relation
 from bert_judge.reading.config import InputForm, JudgeConfig
-from bert_judge.reading.matching import AGREEING, EVIDENCE_VERSION, Match, MatchMark, match
+from bert_judge.reading.matching import AGREEING, Match, MatchMark, Relation, match
 from bert_judge.reading.prompts import Prompt, PromptEncoder
 from bert_judge.reading.scope import Scope, script_of
 from bert_judge.reading.tables import LANGUAGES
-from bert_judge.reading.text_values import TextValues, name_option, read, split_options
-from bert_judge.reading.words import Value, Word, fold
+from bert_judge.reading.text_values import name_option, read, split_options
+from bert_judge.reading.words import fold
 
 __all__ = [
     "AGREEING",
     "ANSWER_VERSION",
-    "EMPTY",
-    "EVIDENCE_VERSION",
     "LANGUAGES",
     "THINK_TOKEN",
     "Answer",
@@ -41,9 +37,6 @@ __all__ = [
     "PromptEncoder",
     "Relation",
     "Scope",
-    "TextValues",
-    "Value",
-    "Word",
     "after_trace",
     "find_answer",
     "find_value",

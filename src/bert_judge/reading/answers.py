@@ -110,22 +110,19 @@ def find_answer(
     """
     if whole:
         return Answer(sample, verdict=None if sample.candidate.strip() else Verdict(0.0, 0, EMPTY))
-    if not reads_references:
-        text, left_out, no_answer = _cut(sample.candidate, sample.question, (), think_token)
-        verdict = Verdict(0.0, 0, no_answer, left_out=left_out) if no_answer else None
-        return Answer(Sample(text, sample.references, sample.question), left_out, verdict)
-    values = tuple(map(find_value, sample.references))
-    cut = sum(map(len, sample.references)) - sum(map(len, values))
+    references = sample.references if reads_references else ()
+    values = tuple(map(find_value, references))
+    cut = sum(map(len, references)) - sum(map(len, values))
     left_out = {"solution": cut} if cut else {}
-    if verdict := _same_text(sample.candidate, sample.references, values, left_out):
+    if verdict := _same_text(sample.candidate, references, values, left_out):
         return Answer(sample, left_out, verdict)
-    text, without, no_answer = _cut(sample.candidate, sample.question, sample.references, think_token)
+    text, without, no_answer = _cut(sample.candidate, sample.question, references, think_token)
     left_out = without | left_out
     if no_answer:
         return Answer(sample, left_out, Verdict(0.0, 0, no_answer, left_out=left_out))
-    if text != sample.candidate.strip() and (verdict := _same_text(text, sample.references, values, left_out)):
+    if text != sample.candidate.strip() and (verdict := _same_text(text, references, values, left_out)):
         return Answer(sample, left_out, verdict)
-    return Answer(Sample(text, values, sample.question), left_out)
+    return Answer(Sample(text, values or sample.references, sample.question), left_out)
 
 
 def find_value(reference: str) -> str:
@@ -149,7 +146,7 @@ def _cut(
     candidate: str, question: str | None, references: Sequence[str], think_token: str
 ) -> tuple[str, dict[str, int], str | None]:
     """The answer of a candidate, the characters left out, and why there is no answer, if there is none."""
-    quoted = any(map(has_marker, references))  # a question about the markers themselves
+    quoted = any(map(_has_marker, references))  # a question about the markers themselves
     answer, no_answer = after_trace(candidate, "" if quoted else think_token)
     left_out = {"reasoning": len(candidate.strip()) - len(answer.strip())}
     for leading in (_PROMPT, _HEADER):
@@ -205,7 +202,11 @@ def _run_on_starts(
     opens = not text[: markers[0].start()].strip()
     if opens and not _restates(_question_at(text, markers[0]), question):
         return  # the candidate begins with a question of its own: questions are its way of answering
-    concludes = _CONCLUDES.search(_after_reply(text, markers[-1]))
+    reply = _REPLY.search(text, markers[-1].end())
+    concludes = reply and _CONCLUDES.search(text[reply.end() :].partition("\n")[2])
+    numbers = [int(marker["number"]) for marker in markers if marker["number"]]
+    # "Question 1:" before "Question 2:" is a list.
+    listed = range(1, len(numbers) + 1) if 1 in numbers and len(numbers) > 1 else ()
     for marker in markers:
         before = text[: marker.start()]
         label = marker[0].strip().casefold()
@@ -217,16 +218,10 @@ def _run_on_starts(
             and (is_final or not marker["task"])  # "Problem: …" also describes a problem
             and (not marker["turn"] or _REPLIES.search(text, marker.end()) or "?" in _question_at(text, marker))
             and not any(label in reference.casefold() for reference in references)
-            and not (marker["number"] and _is_listed(marker, markers))
+            and not (marker["number"] and int(marker["number"]) in listed)
             and not _restates(_question_at(text, marker), question)
         ):
             yield marker.start()
-
-
-def _is_listed(marker: re.Match[str], markers: Sequence[re.Match[str]]) -> bool:
-    """Whether a numbered marker is one of a list: "Question 1:" before "Question 2:"."""
-    numbers = [int(other["number"]) for other in markers if other["number"]]
-    return 1 in numbers and len(numbers) > 1 and int(marker["number"]) in range(1, len(numbers) + 1)
 
 
 def _question_at(text: str, marker: re.Match[str]) -> str:
@@ -239,12 +234,6 @@ def _restates(text: str, question: str | None) -> bool:
     """Whether all words of a text are words of the sample's question."""
     keys = read(text).keys
     return bool(question and keys) and keys <= read(question or "").keys
-
-
-def _after_reply(text: str, marker: re.Match[str]) -> str:
-    """The text after the reply to a marker's question."""
-    reply = _REPLY.search(text, marker.end())
-    return text[reply.end() :].partition("\n")[2] if reply else ""
 
 
 def _answers(text: str) -> bool:
@@ -319,8 +308,7 @@ def after_trace(candidate: str, think_token: str = THINK_TOKEN, *, opened: bool 
     return answer, None if answer else "nothing follows the candidate's reasoning"
 
 
-def has_marker(text: str) -> bool:
-    """Whether a text has a marker that opens or closes a reasoning trace."""
+def _has_marker(text: str) -> bool:
     return any(mark in text for mark in _MARKS) and any(marker.search(text) for marker in _markers(THINK_TOKEN))
 
 

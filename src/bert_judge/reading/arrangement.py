@@ -25,14 +25,10 @@ _FEW = 7  # values of "x = 12 or x = -12"
 
 
 class SpanComparison(NamedTuple):
-    """Whether characters `start` to `end` (exclusive) of a candidate, as one value, say the same as a reference.
-
-    `reference_span` is the part of the reference that they are compared with; None for all of it.
-    """
+    """Whether a span of a candidate, as one value, says the same as a span of a reference; None for all of it."""
 
     same: bool
-    start: int
-    end: int
+    span: tuple[int, int]
     reference_span: tuple[int, int] | None = None
 
 
@@ -103,7 +99,7 @@ def _same_tuple(candidate: str, reference: str, question: str) -> SpanComparison
     infinite = any("inf" in item or "∞" in item for item in items)
     is_interval = len(items) == 2 and (mixed or infinite or bool(_OF_INTERVALS.search(question)))
     same = items == right_items and (not is_interval or brackets == right_brackets)
-    return SpanComparison(same, *match.span())
+    return SpanComparison(same, match.span())
 
 
 def _item(text: str) -> str:
@@ -130,9 +126,9 @@ def _same_ratio(candidate: str, reference: str, question: str) -> SpanComparison
         return None
     (one, other), (first, second) = map(float, answers[-1].groups()), map(float, right.groups())
     if one * second == other * first:
-        return SpanComparison(True, *answers[-1].span())
+        return SpanComparison(True, answers[-1].span())
     # Upside down it is another ratio; anything else is compared number by number.
-    return SpanComparison(False, *answers[-1].span()) if one * first == other * second else None
+    return SpanComparison(False, answers[-1].span()) if one * first == other * second else None
 
 
 # Bounds
@@ -187,7 +183,7 @@ def _same_bound(candidate: str, reference: str, question: str) -> SpanComparison
     windows = [answers[i : i + count] for i in range(len(answers) - count + 1)]
     same = [window for window in windows if {bound for bound, _, _ in window} == right]
     best = same[0] if same else windows[-1]
-    return SpanComparison(bool(same), min(start for _, start, _ in best), max(end for _, _, end in best))
+    return SpanComparison(bool(same), (min(start for _, start, _ in best), max(end for _, _, end in best)))
 
 
 # Plus or minus
@@ -211,11 +207,11 @@ def _same_signs(candidate: str, reference: str, question: str) -> SpanComparison
     negative = re.search(rf"-\s?{base}(?![\w.])", candidate)
     both = re.search(rf"(?:±|\\pm|\+/-|\+-)\s*{base}(?![\w.])", candidate)
     if both:
-        return SpanComparison(True, *both.span())
+        return SpanComparison(True, both.span())
     if not (positive or negative):
         return None
     spans = [match.span() for match in (positive, negative) if match]
-    return SpanComparison(len(spans) == 2, min(spans)[0], max(end for _, end in spans))
+    return SpanComparison(len(spans) == 2, (min(spans)[0], max(end for _, end in spans)))
 
 
 # Signs that belong to a name, and versions
@@ -234,7 +230,7 @@ def _same_name(candidate: str, reference: str, question: str) -> SpanComparison 
     names = list(re.finditer(pattern, candidate))
     if not names or any(name[0] == text for name in names):
         return None
-    return SpanComparison(False, *names[-1].span())
+    return SpanComparison(False, names[-1].span())
 
 
 _DOTTED = re.compile(r"(?<![\w.])[vV]?(\d+(?:\.\d+)+)(?!\w|\.\d)")
@@ -251,7 +247,7 @@ def _same_version(candidate: str, reference: str, question: str) -> SpanComparis
     answer = answers[-1]
     if "." not in right[1].replace(".", "", 1) and not any(map(_VERSIONED.search, (question, reference, candidate))):
         return None
-    return SpanComparison(False, *answer.span()) if answer[1].count(".") == right[1].count(".") else None
+    return SpanComparison(False, answer.span()) if answer[1].count(".") == right[1].count(".") else None
 
 
 # Order
@@ -273,7 +269,7 @@ def _same_order(candidate: str, reference: str, question: str) -> SpanComparison
         return None
     last = values[-len(right) :]
     same = right in (keys[: len(right)], keys[-len(right) :])
-    return SpanComparison(same, min(value.start for value in last), max(value.end for value in last))
+    return SpanComparison(same, (min(value.start for value in last), max(value.end for value in last)))
 
 
 # Yes and no
@@ -315,14 +311,14 @@ def _same_polarity(candidate: str, reference: str, question: str) -> SpanCompari
     stated = [*filter(None, [_STATES.match(candidate)]), *_CONCLUDES.finditer(candidate)]
     if stated:
         kind = "yes" if stated[-1]["yes"] else "no"
-        return SpanComparison((kind == "yes") == (word in _YES), *stated[-1].span(kind))
+        return SpanComparison((kind == "yes") == (word in _YES), stated[-1].span(kind))
     sentence = _SENTENCE.search(candidate)
     if asks is None or sentence is None or "\n" in candidate.strip() or asks[1].casefold() in candidate.casefold():
         return None
     if not _restates(sentence[0], asks[1]):
         return None
     negative = len(_NEGATION.findall(sentence[0])) % 2 == 1
-    return SpanComparison(negative == (word in _NO), *sentence.span())
+    return SpanComparison(negative == (word in _NO), sentence.span())
 
 
 def _restates(sentence: str, question: str) -> bool:
@@ -371,11 +367,11 @@ def compare_expressions(candidate: str, reference: str, question: str) -> SpanCo
         return None
     answer = _find_expression(candidate)
     same = _equal(answer[0], right[0]) if answer else None
-    return None if answer is None or same is None else SpanComparison(same, *answer[1:], right[1:])
+    return None if answer is None or same is None else SpanComparison(same, answer[1], right[1])
 
 
 @lru_cache(maxsize=512)  # candidates may be long
-def _find_expression(text: str) -> tuple[str, int, int] | None:
+def _find_expression(text: str) -> tuple[str, tuple[int, int]] | None:
     """The whole text if that is mathematics, else its last formula, with its characters; None if that is a number."""
     text = fold(text)
     if not _SIGN.search(text):
@@ -383,10 +379,10 @@ def _find_expression(text: str) -> tuple[str, int, int] | None:
     label = _LABEL.match(text)  # an option's: "(B) x + 1"
     start = label.end() if label else len(text) - len(text.lstrip())
     if _is_expression(text[start:]):
-        return text[start:].strip(), start, len(text.rstrip())
+        return text[start:].strip(), (start, len(text.rstrip()))
     for formula in reversed(list(_FORMULA.finditer(text))):
         if _is_expression(formula[0]):
-            return formula[0], formula.start(), formula.end()
+            return formula[0], formula.span()
     return None
 
 

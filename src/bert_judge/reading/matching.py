@@ -1,35 +1,68 @@
 """The only place where texts meet: how the values of a candidate relate to those of its references.
 
 Each text is read alone (`text_values`); then each value gets a relation to the other side, first by its key, stem or
-spelling, then, if it is a number or date, by comparison with each one there (`comparing`). At last come texts that
-count as a whole, an expression or an arrangement of values, whose relation covers those of the values inside.
+spelling, then, if it is a number or date, by comparison with each one there. At last come texts that count as a whole,
+an expression or an arrangement of values, whose relation covers those of the values inside.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Hashable, Iterable, Sequence, Set
+from enum import IntEnum
 from functools import lru_cache
-from itertools import islice
+from itertools import islice, product
+from math import isclose
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from bert_judge.reading.arrangement import SpanComparison, compare_arrangements, compare_expressions
-from bert_judge.reading.comparing import (
-    ALONE,
-    ASKED,
-    CONVERTED,
-    LESS,
-    MORE,
-    OTHER,
-    ROUNDED,
-    SAME,
-    VARIANT,
-    Relation,
-    compare,
-)
+from bert_judge.reading.arrangement import compare_arrangements, compare_expressions
+from bert_judge.reading.quantities import HOUR
+from bert_judge.reading.tables import NO_UNIT, Unit
 from bert_judge.reading.text_values import TextValues, lists_letters, named_letter, read, split_options
-from bert_judge.reading.words import STOP, Amount, OptionLetter, Value, Word, WordForm
+from bert_judge.reading.words import (
+    AFTER_CHRIST,
+    BEFORE_CHRIST,
+    EXACT,
+    STOP,
+    Amount,
+    Moment,
+    OptionLetter,
+    Value,
+    Word,
+    WordForm,
+)
+
+
+class Relation(IntEnum):
+    """How a value relates to the values of the other side, seen from the candidate.
+
+    Where several hold, the first of this list wins. But a date or time may say more than one of the other side and less
+    than another: then the other side's more exact one counts.
+    """
+
+    SAME = 1
+    """The same word, or the same value in the same unit."""
+    VARIANT = 2
+    """The same in another form: a word inflected, as an acronym or as two; a number with its unit and without."""
+    ASKED = 3
+    """It only repeats the question."""
+    CONVERTED = 4
+    """The same value in another unit or notation."""
+    ROUNDED = 5
+    """Equal when the more exact one is rounded to the last figure of the other, which has at least two."""
+    MORE = 6
+    """The candidate's date or time includes the reference's and says more: a day, not only its month."""
+    LESS = 7
+    """The candidate says a part of the reference's date or time: a month, not its day."""
+    OTHER = 8
+    """Another value of the same kind (of an option also its words), or the number with a unit of another dimension."""
+    ALONE = 9
+    """The other side has nothing like it."""
+
+
+SAME, VARIANT, ASKED, CONVERTED, ROUNDED, MORE, LESS, OTHER, ALONE = Relation
+"""The relations as constants: looking one up in the class takes longer than comparing two numbers."""
 
 EVIDENCE_VERSION = 3
 """Changes whenever texts are read or compared in another way: a judge reads the marks that it was trained with."""
@@ -75,7 +108,7 @@ class Match(NamedTuple):
 def match(candidate: str, references: Sequence[str], question: str | None = None) -> Match:
     """Compare a candidate with its references; takes time about linear in the length of the texts."""
     asked = _read_question(question or "")
-    answer, rights = _sides(candidate, references, asked)
+    answer, *rights = _sides([read(text) for text in (candidate, *references)], asked.letters)
     relations, right_relations = _compare_all(answer.text, [right.text for right in rights], asked.keys)
     names_option = any(named_letter(right.text.text) for right in rights)
     marks = _marks(answer, rights, relations, asked.keys, asked.option_keys if names_option else frozenset())
@@ -83,8 +116,12 @@ def match(candidate: str, references: Sequence[str], question: str | None = None
     pairs = zip(rights, right_relations, strict=True)
     right_marks = [_marks(right, [answer], compared, asked.keys, frozenset()) for right, compared in pairs]
     for compare_whole in (compare_expressions, compare_arrangements):
-        compared = [compare_whole(candidate, reference, question or "") for reference in references]
-        marks, right_marks = _with_spans(marks, references, right_marks, compared)
+        spans = [compare_whole(candidate, reference, question or "") for reference in references]
+        for i, span in enumerate(spans):
+            if span:
+                right_marks[i] = _covered(right_marks[i], span.reference_span or (0, len(references[i])), span.same)
+        if best := max(filter(None, spans), key=attrgetter("same"), default=None):  # any that is the same counts
+            marks = _covered(marks, best.span, best.same)
     recall = [sum([_SHARE.get(mark[2], 0.0) for mark in one]) / max(len(one), 1) for one in right_marks]
     return Match(marks, tuple(right_marks), tuple(recall))
 
@@ -121,26 +158,17 @@ class _MatchedText(NamedTuple):
         return {value.content.stem for value in self.values if isinstance(value.content, WordForm)}
 
 
-def _sides(
-    candidate: str, references: Sequence[str], asked: _QuestionValues
-) -> tuple[_MatchedText, list[_MatchedText]]:
+def _sides(texts: Sequence[TextValues], letters: Set[OptionLetter]) -> list[_MatchedText]:
     """The candidate and its references, where what counts in one text can depend on the others."""
-    answer, rights = read(candidate), [read(text) for text in references]
-    letters = asked.letters or _letters_without_list(answer, rights)
-    values = _with_letters(answer, letters)
-    right_values = [_with_letters(right, letters) for right in rights]
-    if any(map(_has_function_words_only, (answer, *rights))):
-        with_letters = values
-        values = _with_function_words(answer, values, right_values)
-        pairs = zip(rights, right_values, strict=True)
-        right_values = [_with_function_words(right, one, [with_letters]) for right, one in pairs]
-    return _matched_text(answer, values), [
-        _matched_text(right, one) for right, one in zip(rights, right_values, strict=True)
+    letters = letters or _letters_without_list(texts)
+    values = [_with_letters(text, letters) for text in texts]
+    if any(text.values and all(map(_is_function_word, text.values)) for text in texts):
+        others = [values[1:], *[values[:1]] * (len(texts) - 1)]
+        values = [_with_function_words(*one) for one in zip(texts, values, others, strict=True)]
+    return [
+        _MatchedText(text, one, text.keys if one is text.values else {value.key for value in one})
+        for text, one in zip(texts, values, strict=True)
     ]
-
-
-def _matched_text(text: TextValues, values: Sequence[AnyValue]) -> _MatchedText:
-    return _MatchedText(text, values, text.keys if values is text.values else {value.key for value in values})
 
 
 def _compare_all(
@@ -165,7 +193,7 @@ def _compare_all(
         for right_key, right_number in islice(right.comparable.items(), _MOST_NUMBERS):
             # Values that both texts have are the same whatever else is there: comparing them would change nothing.
             for key, number in not_in_both if right_key in answer.comparable else numbers:
-                relation = compare(number, right_number)
+                relation = _compare(number, right_number)
                 if relation and (relation < ASKED or not _repeats(key, asked)):
                     relations[right_key] = min(relation, relations.get(right_key, relation))
                     relation = _EXCHANGED.get(relation, relation)
@@ -234,42 +262,24 @@ def _other_spellings(text: TextValues, others: Iterable[TextValues], same: Set[H
     return variants
 
 
-def _with_spans(
-    marks: tuple[MatchMark, ...],
-    references: Sequence[str],
-    right_marks: list[tuple[MatchMark, ...]],
-    spans: Sequence[SpanComparison | None],
-) -> tuple[tuple[MatchMark, ...], list[tuple[MatchMark, ...]]]:
-    """The marks of both sides with those of spans compared as one value, one for each reference or none.
-
-    If any is the same, the candidate agrees.
-    """
-    best = max(filter(None, spans), key=attrgetter("same"), default=None)
-    if best is None:
-        return marks, right_marks
-    covered = []
-    for reference, one, span in zip(references, right_marks, spans, strict=True):
-        start, end = (span and span.reference_span) or (0, len(reference))
-        covered.append(_covered(one, start, end, SAME if span.same else OTHER) if span else one)
-    return _covered(marks, best.start, best.end, SAME if best.same else OTHER), covered
-
-
-def _covered(marks: Sequence[MatchMark], start: int, end: int, relation: Relation) -> tuple[MatchMark, ...]:
-    """The marks with a single one from `start` to `end`, instead of those that touch these characters."""
+def _covered(marks: Sequence[MatchMark], span: tuple[int, int], same: bool) -> tuple[MatchMark, ...]:
+    """The marks with a single one for a span that was compared as one value, instead of those that touch it."""
+    start, end = span
     before = [mark for mark in marks if mark.end <= start]
     after = [mark for mark in marks if mark.start >= end]
-    return (*before, MatchMark(start, end, relation), *after)
+    return (*before, MatchMark(start, end, SAME if same else OTHER), *after)
 
 
-def _letters_without_list(answer: TextValues, rights: Sequence[TextValues]) -> Set[OptionLetter]:
+def _letters_without_list(texts: Sequence[TextValues]) -> Set[OptionLetter]:
     """The letters that name options where the question lists none.
 
     A lone letter may as well be an initial or a variable, so letters count only where both sides have some and one of
     the texts is an option ("(B) iron") or lists several ("A, C and D").
     """
+    answer, *rights = texts
     if not any(right.letters for right in rights) or not answer.letters:
         return frozenset()
-    names_options = any(named_letter(one.text) or lists_letters(one.text) for one in (answer, *rights))
+    names_options = any(named_letter(one.text) or lists_letters(one.text) for one in texts)
     return _ANY_LETTER if names_options else frozenset()
 
 
@@ -291,20 +301,99 @@ def _is_inside(values: Sequence[AnyValue], at: int) -> bool:
     return place >= 0 and values[place].start < at < values[place].end
 
 
-def _has_function_words_only(text: TextValues) -> bool:
-    return bool(text.values) and all(map(_is_function_word, text.values))
-
-
 def _with_function_words(
     text: TextValues, values: Sequence[AnyValue], others: Sequence[Sequence[AnyValue]]
 ) -> Sequence[AnyValue]:
     """The values of a text with its function words that count on the other side, which has no others ("The Who")."""
     counting = {value.key for other in others for value in other if _is_function_word(value)}
     starts = {value.start for value in values}
-    words = [word for word in text.tokens if word.key in counting and _is_function_word(word)]
-    added = [word for word in words if word.start not in starts]
+    words = [word for word in text.tokens if _is_function_word(word) and word.start not in starts]
+    added = [word for word in words if word.key in counting]
     return sorted([*values, *added], key=attrgetter("start")) if added else values
 
 
 def _is_function_word(value: AnyValue) -> bool:
     return isinstance(value.content, WordForm) and bool(value.content.roles & STOP)
+
+
+# Two values
+
+_LEAST_ROUNDED = 2  # figures of a rounded number
+_LEAST_CLOCK = 3  # figures of hours and minutes together
+_FIRST_YEAR, _LAST_YEAR = 1_000, 2_100  # that a number alone can be
+
+
+def _compare(candidate: Amount | Moment, reference: Amount | Moment) -> Relation | None:
+    """How a candidate's number, quantity, date or time relates to a reference's; None for values of different kinds."""
+    if type(candidate) is Amount and type(reference) is Amount:
+        if not candidate.others and not reference.others:
+            return _compare_amounts(candidate, candidate.unit, reference, reference.unit)
+        units = product((candidate.unit, *candidate.others), (reference.unit, *reference.others))
+        relations = [_compare_amounts(candidate, unit, reference, other_unit) for unit, other_unit in units]
+        return min([relation for relation in relations if relation], default=None)
+    moment, other = _as_moment(candidate), _as_moment(reference)
+    if moment is None or other is None or moment.kind != other.kind:
+        return None
+    return min(
+        _compare_parts(parts, other_parts, same_notation=moment.notation == other.notation)
+        for parts in (moment.parts, moment.other or moment.parts)
+        for other_parts in (other.parts, other.other or other.parts)
+    )
+
+
+def _compare_amounts(candidate: Amount, unit: Unit, reference: Amount, other_unit: Unit) -> Relation | None:
+    """The relation of two numbers, each in a unit that its word may mean."""
+    if unit.notation != other_unit.notation:  # an ordinal, a Roman numeral or a year's era beside a plain number
+        eras = {unit.notation, other_unit.notation} & {BEFORE_CHRIST.notation, AFTER_CHRIST.notation}
+        if len(eras) == 2 or (eras and candidate.number != reference.number):
+            return OTHER
+        plain = not unit.dimension and not other_unit.dimension and unit.factor == other_unit.factor
+        return CONVERTED if plain and candidate.number == reference.number else None
+    if unit.dimension == other_unit.dimension:
+        here, there = candidate.number * unit.factor, reference.number * other_unit.factor
+        if unit != other_unit:  # in one unit the offset only hides differences: beside 273.15 small ones look like none
+            here, there = here + unit.offset, there + other_unit.offset
+        if max(candidate.figures, reference.figures) <= EXACT and isclose(here, there, rel_tol=1e-9):
+            return SAME if unit == other_unit else CONVERTED
+        step, other_step = candidate.step * unit.factor, reference.step * other_unit.factor
+        if _rounded(here, step, candidate.figures, there, other_step, reference.figures):
+            return ROUNDED
+    if NO_UNIT in (unit, other_unit) and unit != other_unit:
+        if candidate.number == reference.number:
+            return VARIANT
+        return ROUNDED if _rounded(*candidate[:3], *reference[:3]) else OTHER
+    related = unit.dimension == other_unit.dimension or candidate.number == reference.number
+    return OTHER if related else None
+
+
+def _rounded(one: float, step: float, figures: int, other: float, other_step: float, other_figures: int) -> bool:
+    """Whether the more exact number is the other when rounded to its last figure; a step is that figure's value."""
+    if step < other_step:
+        step, other_step, figures = other_step, step, other_figures
+    is_rounded = figures >= _LEAST_ROUNDED and step > other_step * (1 + 1e-9)
+    return is_rounded and abs(one - other) <= step * 0.500001
+
+
+def _as_moment(content: Amount | Moment) -> Moment | None:
+    """A date or time; a number may be a year, and hours a time of day."""
+    if isinstance(content, Moment):
+        return content
+    if content.unit == HOUR and content.figures >= _LEAST_CLOCK and 0 <= content.number < 24:  # 15h30
+        hour, minute = divmod(round(content.number * 60), 60)
+        return Moment("time", (1 if hour > 11 else None, hour % 12, minute), "24 hours")
+    is_whole = content.unit in (NO_UNIT, AFTER_CHRIST) and content.step == 1
+    is_year = is_whole and _FIRST_YEAR <= content.number <= _LAST_YEAR
+    return Moment("date", (int(content.number), None, None)) if is_year else None
+
+
+def _compare_parts(parts: Sequence[int | None], others: Sequence[int | None], *, same_notation: bool) -> Relation:
+    """The relation of two dates or times, by their parts."""
+    more = less = False
+    for part, other in zip(parts, others, strict=True):
+        more |= other is None and part is not None
+        less |= part is None and other is not None
+        if part != other and part is not None and other is not None:
+            return OTHER
+    if more or less:
+        return OTHER if more and less else MORE if more else LESS
+    return SAME if same_notation else CONVERTED

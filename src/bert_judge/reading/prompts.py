@@ -8,9 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from bert_judge.reading.comparing import Relation
 from bert_judge.reading.config import InputForm, with_budgets
-from bert_judge.reading.matching import AGREEING, Match, match
+from bert_judge.reading.matching import AGREEING, Match, Relation, match
 from bert_judge.reading.text_values import name_option
 from bert_judge.reading.tokenise import Piece, TextTokenizer, ends, joined, marker_id, plain_tokenizer, special_ids
 from bert_judge.reading.words import fold
@@ -89,8 +88,8 @@ class PromptEncoder:
         matched = match_with(indices)
         group = sorted(indices, key=lambda i: -matched.recall[i])[: form.max_references]
         if marked and len(group) == len(indices):
-            references, recall = ([values[i] for i in group] for values in (matched.references, matched.recall))
-            return [(group, Match(matched.candidate, tuple(references), tuple(recall)))]
+            references = tuple([matched.references[i] for i in group])
+            return [(group, Match(matched.candidate, references, tuple([matched.recall[i] for i in group])))]
         # The candidate's marks may come from a reference that is left out.
         return [(group, match_with(group) if marked else None)]
 

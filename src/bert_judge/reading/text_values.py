@@ -8,39 +8,19 @@ from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from bert_judge.reading import tables
+from bert_judge.reading import tables, words
 from bert_judge.reading.dates import date_at, time_at
 from bert_judge.reading.quantities import amount_at
 from bert_judge.reading.tables import NO_UNIT
-from bert_judge.reading.words import (
-    CURRENCY,
-    DATE,
-    EXACT,
-    MONTH,
-    NUMBER,
-    NUMERAL,
-    ROMAN,
-    STARTS,
-    STOP,
-    TIME,
-    Amount,
-    Moment,
-    OptionLetter,
-    Recognised,
-    Value,
-    Word,
-    WordForm,
-    fold,
-    split_words,
-)
+from bert_judge.reading.words import EXACT, Amount, Moment, OptionLetter, Recognised, Value, Word, WordForm, fold
 
 # The recogniser of each kind of value, with the roles of which a token needs one. Of what they recognise at a place the
 # longest counts, and the first of equals.
 Recogniser = Callable[[Sequence[Word], int, str], Recognised[Any] | None]
 _RECOGNISERS: tuple[tuple[int, Recogniser], ...] = (
-    (DATE | MONTH, date_at),
-    (TIME, time_at),
-    (NUMBER | NUMERAL | ROMAN | CURRENCY, amount_at),
+    (words.DATE | words.MONTH, date_at),
+    (words.TIME, time_at),
+    (words.NUMBER | words.NUMERAL | words.ROMAN | words.CURRENCY, amount_at),
 )
 
 _LIST_LABEL = re.compile(
@@ -77,7 +57,7 @@ class TextValues:
         if "$" in text:
             text = _FORMULA.sub(lambda match: f"{' ' * len(match[1])}{match[2]}{' ' * len(match[3])}", text)
         self.text = _LATEX.sub(_blank_command, text) if "\\" in text else text
-        self.tokens = split_words(self.text)
+        self.tokens = words.split_words(self.text)
         self.values: tuple[Word | Value, ...] = tuple(_values(self.tokens, self.text) or self.tokens)
         self.keys: frozenset[Hashable] = frozenset([value[0] for value in self.values])
 
@@ -155,8 +135,8 @@ def _values(tokens: Sequence[Word], text: str) -> list[Word | Value]:
     all_roles = 0
     for token in tokens:
         all_roles |= token[3].roles
-    if not all_roles & STARTS:  # most texts: words only
-        return [token for token in tokens if not token[3].roles & STOP]
+    if not all_roles & words.STARTS:  # most texts: words only
+        return [token for token in tokens if not token[3].roles & words.STOP]
     return _recognised(tokens, text, [recognise for roles, recognise in _RECOGNISERS if all_roles & roles])
 
 
@@ -168,7 +148,7 @@ def _recognised(tokens: Sequence[Word], text: str, recognisers: Sequence[Recogni
         token = tokens[place]
         roles = token[3].roles
         place += 1
-        if roles & STARTS:
+        if roles & words.STARTS:
             longest = None
             for recognise in recognisers:
                 value = recognise(tokens, place - 1, text)
@@ -178,7 +158,7 @@ def _recognised(tokens: Sequence[Word], text: str, recognisers: Sequence[Recogni
                 values.append(Value(_key(longest, text), longest.start, longest.end, longest.content))
                 place = longest.next
                 continue
-        if not roles & STOP:
+        if not roles & words.STOP:
             values.append(token)
     return values
 
