@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from bert_judge.metrics import strip_markup, verify_math
 from bert_judge.reading.text_values import read, split_options
-from bert_judge.reading.words import STOP, Amount, Value, WordForm, fold
+from bert_judge.reading.words import Amount, Value, WordForm, fold, is_function_word
 
 _LONGEST = 200  # characters of a reference
 _FEW = 7  # values of "x = 12 or x = -12"
@@ -51,7 +51,7 @@ def _comparisons(reference: str) -> tuple[Comparison, ...]:
     bare = reference.strip(" .!*\"'`")
     digits = any(character.isdigit() for character in reference)
     looks: tuple[tuple[object, Comparison], ...] = (
-        (bare.casefold() in _YES | _NO | {"1", "0"}, _same_polarity),
+        (bare.casefold() in _YES | _NO, _same_polarity),
         ("," in reference or ";" in reference, _same_tuple),
         (digits and (":" in reference or " to " in reference), _same_ratio),
         (digits and (_BOUND.search(reference) or " or " in reference or " and " in reference), _same_bound),
@@ -159,12 +159,12 @@ def _bounds(text: str) -> list[tuple[tuple[str, Hashable], int, int]]:
     signs, bounds = tuple(_BOUNDS), []
     for match in _BOUND.finditer(text):
         sign, begin, end = signs[int((match.lastgroup or "b0")[1:])], *match.span()
-        after = [number for number in numbers if number[1] >= end and not text[end : number[1]].strip(" $€£")]
-        if after:
-            bounds.append(((sign, after[0][0]), begin, after[0][2]))
-        before = [number for number in numbers if number[2] <= begin and not text[number[2] : begin].strip()]
-        if before and _VARIABLE.match(text, end):
-            bounds.append(((_FLIPPED[sign], before[0][0]), before[0][1], end))
+        after = next((number for number in numbers if number[1] >= end), None)
+        if after and not text[end : after[1]].strip(" $€£"):
+            bounds.append(((sign, after[0]), begin, after[2]))
+        before = [number for number in numbers if number[2] <= begin]
+        if before and not text[before[-1][2] : begin].strip() and _VARIABLE.match(text, end):
+            bounds.append(((_FLIPPED[sign], before[-1][0]), before[-1][1], end))
     for number, begin, end in numbers:
         if words := _BOUND_AFTER.match(text, end):
             bounds.append(((">=" if words["up"] else "<=", number), begin, words.end()))
@@ -172,8 +172,8 @@ def _bounds(text: str) -> list[tuple[tuple[str, Hashable], int, int]]:
 
 
 def _same_bound(candidate: str, reference: str, question: str) -> SpanComparison | None:
-    right = {bound for bound, _, _ in _bounds(reference)}
-    count = len(_bounds(reference))
+    right_bounds = _bounds(reference)
+    right, count = {bound for bound, _, _ in right_bounds}, len(right_bounds)
     if not right or len(read(reference).values) > count + 4:
         return None
     numbers = {number for _, number in right}
@@ -261,6 +261,11 @@ _ASKS_FOR_ORDER = re.compile(
 _LIST = re.compile(r"[,;>\n→]|\band\b|\bthen\b")
 
 
+@lru_cache(maxsize=4_096)
+def _asks_for_order(question: str) -> bool:
+    return bool(_ASKS_FOR_ORDER.search(question)) and not split_options(question).options
+
+
 def _same_order(candidate: str, reference: str, question: str) -> SpanComparison | None:
     right = [value.key for value in read(reference).values] if _LIST.search(reference) else []
     values = [value for value in read(candidate).values if value.key in set(right)]
@@ -274,7 +279,7 @@ def _same_order(candidate: str, reference: str, question: str) -> SpanComparison
 
 # Yes and no
 
-_YES, _NO = frozenset(("yes", "true", "correct", "y")), frozenset(("no", "false", "incorrect", "n"))
+_YES, _NO = frozenset("yes true correct y 1".split()), frozenset("no false incorrect n 0".split())
 _STATES = re.compile(
     r"\W*(?:(?:the )?(?:final )?answer(?: is)?\W*)?(?:"
     r"(?P<no>(?:absolutely|definitely|certainly|of course|probably|surely|actually|clearly|unfortunately|sadly) not\b"
@@ -304,10 +309,8 @@ _MOST_WORDS = 40  # of a sentence that answers yes or no
 def _same_polarity(candidate: str, reference: str, question: str) -> SpanComparison | None:
     word = reference.strip(" .!*\"'`").casefold()
     asks = _ASKS.search(question)
-    if word in ("1", "0"):
-        if not asks:
-            return None
-        word = "yes" if word == "1" else "no"
+    if word in ("1", "0") and not asks:
+        return None
     stated = [*filter(None, [_STATES.match(candidate)]), *_CONCLUDES.finditer(candidate)]
     if stated:
         kind = "yes" if stated[-1]["yes"] else "no"
@@ -333,17 +336,9 @@ def _restates(sentence: str, question: str) -> bool:
 
 
 def _stems(text: str) -> list[Hashable]:
-    """The stems of the words of a text and its other values, without function words."""
-    return [
-        value.content.stem if isinstance(value.content, WordForm) else value.key
-        for value in read(text).values
-        if not (isinstance(value.content, WordForm) and value.content.roles & STOP)
-    ]
-
-
-@lru_cache(maxsize=4_096)
-def _asks_for_order(question: str) -> bool:
-    return bool(_ASKS_FOR_ORDER.search(question)) and not split_options(question).options
+    """The stems of the words of a text, without function words, and the keys of its other values."""
+    values = [value for value in read(text).values if not is_function_word(value)]
+    return [value.content.stem if isinstance(value.content, WordForm) else value.key for value in values]
 
 
 # Expressions

@@ -24,13 +24,12 @@ from bert_judge.reading.words import (
     AFTER_CHRIST,
     BEFORE_CHRIST,
     EXACT,
-    STOP,
     Amount,
+    AnyValue,
     Moment,
     OptionLetter,
-    Value,
-    Word,
     WordForm,
+    is_function_word,
 )
 
 
@@ -74,7 +73,6 @@ _new = tuple.__new__  # faster than MatchMark(...), and there is one for each va
 _ANY_LETTER = frozenset(map(OptionLetter, "ABCDEFGHIJ"))
 _MOST_NUMBERS = 200  # different numbers of a text that are compared: every one with every one would take long in tables
 
-AnyValue = Word | Value
 Relations = dict[Hashable, Relation]
 """The relations of numbers and dates to the other side, by their keys."""
 
@@ -162,7 +160,7 @@ def _sides(texts: Sequence[TextValues], letters: Set[OptionLetter]) -> list[_Mat
     """The candidate and its references, where what counts in one text can depend on the others."""
     letters = letters or _letters_without_list(texts)
     values = [_with_letters(text, letters) for text in texts]
-    if any(text.values and all(map(_is_function_word, text.values)) for text in texts):
+    if any(text.values and all(map(is_function_word, text.values)) for text in texts):
         others = [values[1:], *[values[:1]] * (len(texts) - 1)]
         values = [_with_function_words(*one) for one in zip(texts, values, others, strict=True)]
     return [
@@ -291,7 +289,7 @@ def _with_letters(text: TextValues, letters: Set[OptionLetter]) -> Sequence[AnyV
     if not named:
         return text.values
     starts = {letter.start for letter in named}
-    others = [value for value in text.values if value.start not in starts and not _is_function_word(value)]
+    others = [value for value in text.values if value.start not in starts and not is_function_word(value)]
     return sorted([*others, *named], key=attrgetter("start"))
 
 
@@ -305,15 +303,11 @@ def _with_function_words(
     text: TextValues, values: Sequence[AnyValue], others: Sequence[Sequence[AnyValue]]
 ) -> Sequence[AnyValue]:
     """The values of a text with its function words that count on the other side, which has no others ("The Who")."""
-    counting = {value.key for other in others for value in other if _is_function_word(value)}
+    counting = {value.key for other in others for value in other if is_function_word(value)}
     starts = {value.start for value in values}
-    words = [word for word in text.tokens if _is_function_word(word) and word.start not in starts]
+    words = [word for word in text.tokens if is_function_word(word) and word.start not in starts]
     added = [word for word in words if word.key in counting]
     return sorted([*values, *added], key=attrgetter("start")) if added else values
-
-
-def _is_function_word(value: AnyValue) -> bool:
-    return isinstance(value.content, WordForm) and bool(value.content.roles & STOP)
 
 
 # Two values
@@ -387,7 +381,6 @@ def _as_moment(content: Amount | Moment) -> Moment | None:
 
 
 def _compare_parts(parts: Sequence[int | None], others: Sequence[int | None], *, same_notation: bool) -> Relation:
-    """The relation of two dates or times, by their parts."""
     more = less = False
     for part, other in zip(parts, others, strict=True):
         more |= other is None and part is not None

@@ -12,11 +12,11 @@ from bert_judge.reading import tables, words
 from bert_judge.reading.dates import date_at, time_at
 from bert_judge.reading.quantities import amount_at
 from bert_judge.reading.tables import NO_UNIT
-from bert_judge.reading.words import EXACT, Amount, Moment, OptionLetter, Recognised, Value, Word, WordForm, fold
+from bert_judge.reading.words import Amount, Moment, OptionLetter, Value, Word, WordForm
 
 # The recogniser of each kind of value, with the roles of which a token needs one. Of what they recognise at a place the
 # longest counts, and the first of equals.
-Recogniser = Callable[[Sequence[Word], int, str], Recognised[Any] | None]
+Recogniser = Callable[[Sequence[Word], int, str], words.Recognised[Any] | None]
 _RECOGNISERS: tuple[tuple[int, Recogniser], ...] = (
     (words.DATE | words.MONTH, date_at),
     (words.TIME, time_at),
@@ -53,12 +53,12 @@ class TextValues:
     """
 
     def __init__(self, text: str) -> None:
-        text = fold(text)
+        text = words.fold(text)
         if "$" in text:
             text = _FORMULA.sub(lambda match: f"{' ' * len(match[1])}{match[2]}{' ' * len(match[3])}", text)
         self.text = _LATEX.sub(_blank_command, text) if "\\" in text else text
         self.tokens = words.split_words(self.text)
-        self.values: tuple[Word | Value, ...] = tuple(_values(self.tokens, self.text) or self.tokens)
+        self.values: tuple[words.AnyValue, ...] = tuple(_values(self.tokens, self.text) or self.tokens)
         self.keys: frozenset[Hashable] = frozenset([value[0] for value in self.values])
 
     @cached_property
@@ -125,7 +125,7 @@ _read_short = lru_cache(maxsize=8_192)(TextValues)
 _read_long = lru_cache(maxsize=64)(TextValues)
 
 
-def _values(tokens: Sequence[Word], text: str) -> list[Word | Value]:
+def _values(tokens: Sequence[Word], text: str) -> list[words.AnyValue]:
     """The values among the tokens, without function words."""
     if len(tokens) == 1 and (number := tables.NUMERALS_ALONE.get(tokens[0].key)):
         return [Value(str(number), tokens[0].start, tokens[0].end, Amount(float(number), figures=len(str(number))))]
@@ -140,9 +140,9 @@ def _values(tokens: Sequence[Word], text: str) -> list[Word | Value]:
     return _recognised(tokens, text, [recognise for roles, recognise in _RECOGNISERS if all_roles & roles])
 
 
-def _recognised(tokens: Sequence[Word], text: str, recognisers: Sequence[Recogniser]) -> list[Word | Value]:
+def _recognised(tokens: Sequence[Word], text: str, recognisers: Sequence[Recogniser]) -> list[words.AnyValue]:
     """The values among tokens some of which begin a number or a date."""
-    values: list[Word | Value] = []
+    values: list[words.AnyValue] = []
     place, count = 0, len(tokens)
     while place < count:
         token = tokens[place]
@@ -163,12 +163,12 @@ def _recognised(tokens: Sequence[Word], text: str, recognisers: Sequence[Recogni
     return values
 
 
-def _key(value: Recognised[Any], text: str) -> Hashable:
+def _key(value: words.Recognised[Any], text: str) -> Hashable:
     """The key that equal values share: the number with its unit, or the parts of a date."""
     content = value.content
     if isinstance(content, Moment):
         return content
-    number = f"{content.number:.12g}" if content.figures <= EXACT else text[value.start : value.end]
+    number = f"{content.number:.12g}" if content.figures <= words.EXACT else text[value.start : value.end]
     return number if content.unit == NO_UNIT else (number, content.unit)
 
 

@@ -79,6 +79,7 @@ class Value(NamedTuple):
     content: Amount | Moment | OptionLetter
 
 
+AnyValue = Word | Value
 Content = TypeVar("Content", Amount, Moment, covariant=True)
 
 
@@ -203,6 +204,11 @@ def split_words(text: str) -> list[Word]:
 def gap_before(tokens: Sequence[Word], i: int, text: str) -> str:
     """The characters between token `i` and the one before it; after the last token a line break, which ends a value."""
     return text[tokens[i - 1].end : tokens[i].start] if i < len(tokens) else "\n"
+
+
+def is_function_word(value: AnyValue) -> bool:
+    """Whether a value is a word of grammar."""
+    return isinstance(value.content, WordForm) and bool(value.content.roles & STOP)
 
 
 @lru_cache(maxsize=65_536)
