@@ -99,7 +99,7 @@ class Match(NamedTuple):
 
     @property
     def best_reference(self) -> int:
-        """Index of the reference that the candidate covers best; the first of equals."""
+        """The index of the reference that the candidate covers best; the first of equals."""
         return max(range(len(self.recall)), key=self.recall.__getitem__)
 
 

@@ -93,16 +93,13 @@ class TextTokenizer:
                 ids = ids + encoded[1].ids
                 offsets = offsets + [(at + start, at + end) for start, end in encoded[1].offsets]
             if not self._forbidden.isdisjoint(ids):
-                ids, offsets = self._without_specials(ids, offsets)
+                # Special ids become the unknown token, or are dropped where the tokenizer has none.
+                plain = [
+                    (self._unknown if i in self._forbidden else i, span) for i, span in zip(ids, offsets, strict=True)
+                ]
+                ids = [i for i, _ in plain if i is not None]
+                offsets = [span for i, span in plain if i is not None]
             yield text, Piece(ids, offsets, [0] * len(ids), len(text))
-
-    def _without_specials(
-        self, ids: Sequence[int], offsets: Sequence[tuple[int, int]]
-    ) -> tuple[list[int], list[tuple[int, int]]]:
-        """Replace special ids by the unknown token, or drop them where the tokenizer has none."""
-        pairs = [(self._unknown if i in self._forbidden else i, span) for i, span in zip(ids, offsets, strict=True)]
-        kept = [(i, span) for i, span in pairs if i is not None]
-        return [i for i, _ in kept], [span for _, span in kept]
 
 
 def _both_ends(text: str, characters: int) -> tuple[str, ...]:
