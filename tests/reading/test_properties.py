@@ -3,33 +3,22 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from bert_judge.reading import Relation, match
+from bert_judge.reading.arrangement import compare_arrangements, compare_expressions
 
 WORDS = "copper apples apple the a of city cities walking walk sea water seawater world health organization".split()
+# fmt: off
 VALUES = [
-    *["7", "-5", "1,000.0", "1 000 000", "3.14", "3.1416", "1/2", "½", "2/3", "0.667", "1e6", "fifty-two", "五十二"],
-    *["1.2 million", "7th", "first", "VI", "5 km", "5000 m", "6 km", "2500 cm²", "12-inch", "100 km/h", "50 %", "$5"],
-    *["25 °C", "77 °F", "1 hour and 30 minutes", "90 min", "3 May 1918", "1918-05-03", "May 1918", "May", "1918"],
-    *[
-        "05/03/1918",
-        "3:30 pm",
-        "15:30",
-        "(B)",
-        "A",
-        "B",
-        "I",
-        "\\boxed{B}",
-        "a) zinc",
-        "1. tin",
-        "x^2+1",
-        "NASA",
-        "U.S.",
-    ],
-    *["NASA", "AIDS", "news", "O'Brien", '"Hamlet"', "Zürich", "Москва", "北京", "القاهرة", "...", "\n", "- "],
+    "7", "-5", "1,000.0", "1 000 000", "3.14", "3.1416", "1/2", "½", "2/3", "0.667", "1e6", "fifty-two", "五十二",
+    "1.2 million", "7th", "first", "VI", "5 km", "5000 m", "6 km", "2500 cm²", "12-inch", "100 km/h", "50 %", "$5",
+    "25 °C", "77 °F", "1 hour and 30 minutes", "90 min", "3 May 1918", "1918-05-03", "May 1918", "May", "1918",
+    "05/03/1918", "3:30 pm", "15:30", "(B)", "A", "B", "I", "\\boxed{B}", "a) zinc", "1. tin", "x^2+1", "U.S.",
+    "NASA", "AIDS", "news", "O'Brien", '"Hamlet"', "Zürich", "Москва", "北京", "القاهرة", "...", "\n", "- ",
 ]
+# fmt: on
 AWKWARD = ["9" * 5000, "1e999999999", "10^999999999", "1/0", "\\frac{1}{0}", "5 km" * 200, "(" * 500, "²", "\ud800"]
 AWKWARD += ["\x00"]
 WIDE = {code: code + 0xFEE0 for code in range(ord("!"), ord("~") + 1)}
@@ -55,8 +44,12 @@ def names(candidate: str, reference: str) -> list[list[str]]:
     return [[name for _, _, name in side] for side in marks(candidate, reference)]
 
 
+@example(candidate="3 May 1918 May", reference="May 1918")
 @given(candidate=texts, reference=texts)
 def test_swapped_texts_have_the_same_relations_but_more_and_less_exchanged(candidate: str, reference: str) -> None:
+    # Texts that are compared as a whole have no such symmetry: the reference says which part of the candidate counts.
+    for one, other in ((candidate, reference), (reference, candidate)):
+        assume(not compare_arrangements(one, other, "") and not compare_expressions(one, other, ""))
     there, back = marks(candidate, reference), marks(reference, candidate)
     exchanged = [[(start, end, SWAPPED.get(name, name)) for start, end, name in side] for side in back]
     assert list(there) == exchanged[::-1]

@@ -76,21 +76,8 @@ def test_what_differs(subtests: pytest.Subtests) -> None:
             assert told(left) != told(right)
 
 
-def test_every_unit_and_back(subtests: pytest.Subtests) -> None:
-    """A value is told in every unit of its dimension, and back."""
-    kinds: dict[tuple[tuple[str, int], ...], list[str]] = {}
-    for unit in UNITS["units"]:
-        factor, _, exponents = entry(unit)
-        assert factor > 0 and all(exponents.values()), unit
-        kinds.setdefault(tuple(sorted(exponents.items())), []).append(unit)
-    for kind, units in kinds.items():
-        with subtests.test(str(kind)):
-            for one in units:
-                for other in units:
-                    (factor, offset, _), (size, zero, _) = entry(one), entry(other)
-                    value = (7 * factor + offset - zero) / size
-                    assert (value * size + zero - offset) / factor == 7, (one, other)
-    assert len(kinds) > 150  # with currencies, each of its own kind
+def test_every_unit_has_a_size() -> None:
+    assert all(entry(unit)[0] > 0 and all(entry(unit)[2].values()) for unit in UNITS["units"])
 
 
 def test_bases_are_units_or_currencies() -> None:
@@ -159,40 +146,16 @@ def test_numbers_of_many_languages(subtests: pytest.Subtests) -> None:
         word, _, number = row.strip().rpartition(" ")
         with subtests.test(word):
             assert NUMBERS["units"][word] == int(number)
-    assert (
-        not {"once", "due", "elf", "sex", "un", "une", "una", "een", "bir", "null", "seize"} & NUMBERS["units"].keys()
-    )
-    assert (
-        NUMBERS["scales"] | {"million": 10**6, "milliarden": 10**9, "lakh": 10**5, "billones": 10**12}
-        == NUMBERS["scales"]
-    )
+    assert not {*"once due elf sex un une una een bir null seize".split()} & NUMBERS["units"].keys()
+    scales = {"million": 10**6, "milliarden": 10**9, "lakh": 10**5, "billones": 10**12}
+    assert NUMBERS["scales"] | scales == NUMBERS["scales"]
     assert NUMBERS["characters"]["myriads"]["億"] == 10**8
 
 
-def test_english_numbers_are_complete() -> None:
-    assert set(range(20)) <= set(NUMBERS["units"].values())
-    assert set(NUMBERS["tens"].values()) == set(range(20, 100, 10))
-    for number in (*range(1, 21), *range(30, 101, 10), 1000):
-        assert number in NUMBERS["ordinals"].values()
-    denominators = NUMBERS["denominators"]
-    assert {denominators[word] for word in ("half", "halves")} == {2}
-    assert all(f"{word}s" in denominators for word in denominators if not word.endswith(("s", "half")))
-    assert "second" not in denominators
-
-
-def test_months(subtests: pytest.Subtests) -> None:
+def test_months() -> None:
     assert set(MONTHS["names"].values()) == set(MONTHS["capitalised"].values()) == set(range(1, 13))
-    for spelling, month in {
-        "january": 1,
-        "sept": 9,
-        "janvier": 1,
-        "enero": 1,
-        "мая": 5,
-        "styczen": 1,
-        "ekim": 10,
-    }.items():
-        with subtests.test(spelling):
-            assert MONTHS["names"][spelling] == month
+    names = {"january": 1, "sept": 9, "janvier": 1, "enero": 1, "мая": 5, "styczen": 1, "ekim": 10}
+    assert MONTHS["names"] | names == MONTHS["names"]
     assert MONTHS["capitalised"] | {"may": 5, "march": 3, "august": 8, "dec": 12} == MONTHS["capitalised"]
     assert MONTHS["in_dates"] | {"mars": 3, "mai": 5, "dez": 12} == MONTHS["in_dates"]
     assert not {"set", "ago", "out", "pro", "gen"} & (MONTHS["names"].keys() | MONTHS["in_dates"].keys())
@@ -206,7 +169,3 @@ def test_words() -> None:
     assert {"news", "physics", "series", "lens", "species", "paris", "basis"} <= singulars
     assert not {"apples", "boxes", "cities", "wolves", "potatoes", "parents", "minutes", "horses"} & singulars
     assert all(len(word) > 3 and word.endswith("s") and not word.endswith("ss") for word in singulars)
-
-
-def test_the_tables_are_small() -> None:
-    assert sum(len(text.encode()) for text in TEXTS.values()) < 250_000

@@ -6,10 +6,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from bert_judge.errors import InputError, did_you_mean, require_extra
-from bert_judge.metrics.extraction import choice, find_boxed, find_choice, strip_markup
 from bert_judge.metrics.maths import MATH_TIMEOUT, MetricResult, math_verify, verify_math
 from bert_judge.metrics.overlap import bleu, chrf, rouge_l
-from bert_judge.metrics.text import containment, exact_match, normalise, option_letter, raw_match, token_f1
+from bert_judge.metrics.text import (
+    choice,
+    containment,
+    exact_match,
+    find_boxed,
+    find_choice,
+    normalise,
+    option_letter,
+    raw_match,
+    strip_markup,
+    token_f1,
+)
 
 __all__ = [
     "MATH_TIMEOUT",

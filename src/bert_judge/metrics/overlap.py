@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from bert_judge.errors import import_extra
@@ -12,10 +12,9 @@ from bert_judge.metrics.text import split_words
 from bert_judge.metrics.timing import check_time
 
 if TYPE_CHECKING:
-    from sacrebleu.metrics.bleu import BLEU
-    from sacrebleu.metrics.chrf import CHRF
+    from sacrebleu.metrics import BLEU, CHRF
 
-_FREQUENT = 64  # occurrences from which on the bits of a word are cached, which takes memory
+_CACHED = 1_024  # words: the places of all may take more memory than there is
 _CHECKED = 256  # words between two looks at the time
 
 
@@ -24,8 +23,8 @@ def rouge_l(candidate: str, reference: str) -> float:
 
     For ASCII texts it equals that of the package rouge-score (`rougeL`, no stemmer), which the paper's package uses.
     rouge-score deletes all other letters; here words of every script count, and each character of a script without
-    spaces. rouge-score fills a table of words by words, which takes hours and gigabytes for long texts; here only the
-    length of the subsequence is computed, many cells at a time. Raises MissingExtraError.
+    spaces. Long texts take seconds instead of hours, as only the subsequence's length is computed. Raises
+    MissingExtraError.
     """
     fmeasure = _fmeasure()
     candidate_words, reference_words = _words(candidate), _words(reference)
@@ -40,7 +39,7 @@ def bleu(candidate: str, reference: str) -> float:
 
     Tokens as mteval-13a makes them, exponential smoothing, effective order. Raises MissingExtraError.
     """
-    return min(float(_bleu().sentence_score(candidate, [reference]).score) / 100, 1.0)
+    return min(float(_scorer("bleu").sentence_score(candidate, [reference]).score) / 100, 1.0)
 
 
 def chrf(candidate: str, reference: str) -> float:
@@ -48,12 +47,12 @@ def chrf(candidate: str, reference: str) -> float:
 
     N-grams of up to six characters, recall twice as important as precision; for any script. Raises MissingExtraError.
     """
-    return min(float(_chrf().sentence_score(candidate, [reference]).score) / 100, 1.0)
+    return min(float(_scorer("chrf").sentence_score(candidate, [reference]).score) / 100, 1.0)
 
 
 def _words(text: str) -> list[str]:
     """Lower-case runs of letters, digits and their marks of any script: for ASCII, those of rouge-score."""
-    chars = (char if char.isalnum() or unicodedata.category(char)[0] == "M" else " " for char in text.lower())
+    chars = [char if char.isalnum() or unicodedata.category(char)[0] == "M" else " " for char in text.lower()]
     return split_words("".join(chars))
 
 
@@ -66,25 +65,22 @@ def _common_length(one: Sequence[str], other: Sequence[str]) -> int:
     for place, word in enumerate(one):
         if word in places:
             places[word].append(place)
-    frequent = {word: _bits(numbers) for word, numbers in places.items() if len(numbers) > _FREQUENT}
+
+    @lru_cache(_CACHED)
+    def bits(word: str) -> int:
+        octets = bytearray(len(one) // 8 + 1)
+        for place in places[word]:
+            octets[place // 8] |= 1 << place % 8
+        return int.from_bytes(octets, "little")
+
     full = (1 << len(one)) - 1
     row = full
     for number, word in enumerate(other):
         if number % _CHECKED == 0:
             check_time()
-        if matches := row & (frequent.get(word) or (_bits(places[word]) if places[word] else 0)):
+        if matches := row & bits(word) if places[word] else 0:
             row = ((row + matches) | (row - matches)) & full
     return len(one) - row.bit_count()
-
-
-def _bits(places: Sequence[int]) -> int:
-    """The integer with these bits set; `places` ascend."""
-    if len(places) == 1:
-        return 1 << places[0]
-    octets = bytearray(places[-1] // 8 + 1)
-    for place in places:
-        octets[place // 8] |= 1 << place % 8
-    return int.from_bytes(octets, "little")
 
 
 @cache
@@ -94,12 +90,6 @@ def _fmeasure() -> Callable[[float, float], float]:
 
 
 @cache
-def _bleu() -> BLEU:
-    module = import_extra("sacrebleu.metrics.bleu", "the metric bleu", "lexical", "sacrebleu")
-    return module.BLEU(effective_order=True)
-
-
-@cache
-def _chrf() -> CHRF:
-    module = import_extra("sacrebleu.metrics.chrf", "the metric chrf", "lexical", "sacrebleu")
-    return module.CHRF()
+def _scorer(name: str) -> BLEU | CHRF:
+    metrics = import_extra("sacrebleu.metrics", f"the metric {name}", "lexical", "sacrebleu")
+    return metrics.BLEU(effective_order=True) if name == "bleu" else metrics.CHRF()

@@ -5,24 +5,27 @@ gives the values that a text states, and `match` compares those of a candidate w
 turns samples into the input of an encoder.
 """
 
-from bert_judge.reading.answers import ANSWER_VERSION, Answer, find_answer, find_value
-from bert_judge.reading.comparing import Relation
+from bert_judge.reading.answers import (
+    ANSWER_VERSION,
+    THINK_TOKEN,
+    Answer,
+    after_trace,
+    find_answer,
+    find_value,
+    opening_token,
+    split_trace,
+)
 from bert_judge.reading.config import InputForm, JudgeConfig
-from bert_judge.reading.matching import AGREEING, EVIDENCE_VERSION, Match, MatchMark, match
-from bert_judge.reading.options import name_option, split_options
+from bert_judge.reading.matching import AGREEING, Match, MatchMark, Relation, match
 from bert_judge.reading.prompts import Prompt, PromptEncoder
 from bert_judge.reading.scope import Scope, script_of
 from bert_judge.reading.tables import LANGUAGES
-from bert_judge.reading.text_values import TextValues, read
-from bert_judge.reading.traces import EMPTY, THINK_TOKEN, after_trace, opening_token, split_trace
-from bert_judge.reading.values import Value, Word
+from bert_judge.reading.text_values import name_option, read, split_options
 from bert_judge.reading.words import fold
 
 __all__ = [
     "AGREEING",
     "ANSWER_VERSION",
-    "EMPTY",
-    "EVIDENCE_VERSION",
     "LANGUAGES",
     "THINK_TOKEN",
     "Answer",
@@ -34,9 +37,6 @@ __all__ = [
     "PromptEncoder",
     "Relation",
     "Scope",
-    "TextValues",
-    "Value",
-    "Word",
     "after_trace",
     "find_answer",
     "find_value",

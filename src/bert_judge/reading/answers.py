@@ -1,17 +1,38 @@
-"""The part of a candidate that is its answer, and the part of a reference that is the right answer."""
+"""The part of a candidate that is its answer, after its reasoning, and the part of a reference that is its value."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from bert_judge.reading.text_values import read
-from bert_judge.reading.traces import EMPTY, THINK_TOKEN, after_trace, has_marker
 from bert_judge.records import Sample, Verdict
 
 ANSWER_VERSION = 1
 """Changes whenever another part of a text would be the answer."""
+
+EMPTY = "the candidate is empty"
+"""The explanation of a candidate without text."""
+
+THINK_TOKEN = "</think>"
+"""The marker that closes a reasoning trace, unless a model has another one."""
+
+_NAME = r"(?:\w{1,20}[:_])?(?:think(?:ing)?|thoughts?|reason(?:ing)?|analysis|scratch_?pad|reflection|monologue|cot)"
+# <think>, <|thinking|>, [THINK], ◁think▷, <seed:think>; <|begin_of_thought|>; <|START_THINKING|>; <unused94>thought.
+_IN_BRACKETS = r"(?:think(?:ing)?|thoughts?|reasoning)"  # "[reason]" may be a placeholder
+_OPENING = (
+    rf"<\|?(?:anti|ant)?{_NAME}\|?>|\[{_IN_BRACKETS}\]|◁{_NAME}▷|<\|(?:begin|start)_(?:of_)?{_NAME}\|>|<unused94>"
+    r"|<\|channel\|>(?:analysis|commentary)\b[^<]{0,60}<\|message\|>"
+)
+_CLOSING = (
+    rf"<\|?/(?:anti|ant)?{_NAME}\|?>|\[/{_IN_BRACKETS}\]|◁/{_NAME}▷|<\|end_(?:of_)?{_NAME}\|>|<unused95>"
+    r"|<\|channel\|>final\b[^<]{0,60}<\|message\|>"
+)
+# Traces of harmony (gpt-oss), decoded without special tokens: "analysisWe need …assistantfinal42".
+_HARMONY = re.compile(r"\s*analysis\S.*assistant ?final", re.DOTALL)
+_MARKS = ("<", "[", "◁")  # a text without any of them has no marker
 
 # Tokens with which chat templates begin and end a turn, and the names of who has it.
 _TURN = re.compile(
@@ -89,22 +110,19 @@ def find_answer(
     """
     if whole:
         return Answer(sample, verdict=None if sample.candidate.strip() else Verdict(0.0, 0, EMPTY))
-    if not reads_references:
-        text, left_out, no_answer = _cut(sample.candidate, sample.question, (), think_token)
-        verdict = Verdict(0.0, 0, no_answer, left_out=left_out) if no_answer else None
-        return Answer(Sample(text, sample.references, sample.question), left_out, verdict)
-    values = tuple(map(find_value, sample.references))
-    cut = sum(map(len, sample.references)) - sum(map(len, values))
+    references = sample.references if reads_references else ()
+    values = tuple(map(find_value, references))
+    cut = sum(map(len, references)) - sum(map(len, values))
     left_out = {"solution": cut} if cut else {}
-    if verdict := _same_text(sample.candidate, sample.references, values, left_out):
+    if verdict := _same_text(sample.candidate, references, values, left_out):
         return Answer(sample, left_out, verdict)
-    text, without, no_answer = _cut(sample.candidate, sample.question, sample.references, think_token)
+    text, without, no_answer = _cut(sample.candidate, sample.question, references, think_token)
     left_out = without | left_out
     if no_answer:
         return Answer(sample, left_out, Verdict(0.0, 0, no_answer, left_out=left_out))
-    if text != sample.candidate.strip() and (verdict := _same_text(text, sample.references, values, left_out)):
+    if text != sample.candidate.strip() and (verdict := _same_text(text, references, values, left_out)):
         return Answer(sample, left_out, verdict)
-    return Answer(Sample(text, values, sample.question), left_out)
+    return Answer(Sample(text, values or sample.references, sample.question), left_out)
 
 
 def find_value(reference: str) -> str:
@@ -128,7 +146,7 @@ def _cut(
     candidate: str, question: str | None, references: Sequence[str], think_token: str
 ) -> tuple[str, dict[str, int], str | None]:
     """The answer of a candidate, the characters left out, and why there is no answer, if there is none."""
-    quoted = any(map(has_marker, references))  # a question about the markers themselves
+    quoted = any(map(_has_marker, references))  # a question about the markers themselves
     answer, no_answer = after_trace(candidate, "" if quoted else think_token)
     left_out = {"reasoning": len(candidate.strip()) - len(answer.strip())}
     for leading in (_PROMPT, _HEADER):
@@ -184,7 +202,11 @@ def _run_on_starts(
     opens = not text[: markers[0].start()].strip()
     if opens and not _restates(_question_at(text, markers[0]), question):
         return  # the candidate begins with a question of its own: questions are its way of answering
-    concludes = _CONCLUDES.search(_after_reply(text, markers[-1]))
+    reply = _REPLY.search(text, markers[-1].end())
+    concludes = reply and _CONCLUDES.search(text[reply.end() :].partition("\n")[2])
+    numbers = [int(marker["number"]) for marker in markers if marker["number"]]
+    # "Question 1:" before "Question 2:" is a list.
+    listed = range(1, len(numbers) + 1) if 1 in numbers and len(numbers) > 1 else ()
     for marker in markers:
         before = text[: marker.start()]
         label = marker[0].strip().casefold()
@@ -196,16 +218,10 @@ def _run_on_starts(
             and (is_final or not marker["task"])  # "Problem: …" also describes a problem
             and (not marker["turn"] or _REPLIES.search(text, marker.end()) or "?" in _question_at(text, marker))
             and not any(label in reference.casefold() for reference in references)
-            and not (marker["number"] and _is_listed(marker, markers))
+            and not (marker["number"] and int(marker["number"]) in listed)
             and not _restates(_question_at(text, marker), question)
         ):
             yield marker.start()
-
-
-def _is_listed(marker: re.Match[str], markers: Sequence[re.Match[str]]) -> bool:
-    """Whether a numbered marker is one of a list: "Question 1:" before "Question 2:"."""
-    numbers = [int(other["number"]) for other in markers if other["number"]]
-    return 1 in numbers and len(numbers) > 1 and int(marker["number"]) in range(1, len(numbers) + 1)
 
 
 def _question_at(text: str, marker: re.Match[str]) -> str:
@@ -218,12 +234,6 @@ def _restates(text: str, question: str | None) -> bool:
     """Whether all words of a text are words of the sample's question."""
     keys = read(text).keys
     return bool(question and keys) and keys <= read(question or "").keys
-
-
-def _after_reply(text: str, marker: re.Match[str]) -> str:
-    """The text after the reply to a marker's question."""
-    reply = _REPLY.search(text, marker.end())
-    return text[reply.end() :].partition("\n")[2] if reply else ""
 
 
 def _answers(text: str) -> bool:
@@ -255,3 +265,62 @@ def _is_asked_for(kind: str, question: str | None, references: Sequence[str]) ->
     word = re.escape(kind.casefold().split()[-1].removesuffix("s"))
     asks = re.compile(rf"\b(?:what|which|how|name|give|state|list)\b[^.?!\n]{{0,60}}\b{word}", re.IGNORECASE)
     return bool(question and asks.search(question)) or any(re.search(word, text.casefold()) for text in references)
+
+
+# Reasoning traces
+
+
+def split_trace(text: str, think_token: str = THINK_TOKEN, *, opened: bool = False) -> tuple[str, str | None]:
+    """The reasoning trace and the answer of a reply; the answer is None where the trace was never closed.
+
+    Finds the markers of common models: `<think>`, `<thinking>`, `[THINK]`, `◁think▷`, `<|channel|>analysis…` and the
+    like. `think_token` is the closing marker of another model; if it is empty the whole reply is the answer. `opened`:
+    the opening marker is in the prompt. The last closing marker counts, as a trace may quote one, unless only blanks
+    follow it and an answer stands before the trace.
+    """
+    if not think_token:
+        return "", text
+    if not opened and think_token not in text and not any(mark in text for mark in _MARKS):
+        harmony = _HARMONY.match(text)
+        return (harmony[0], text[harmony.end() :].strip()) if harmony else ("", text.strip())
+    opening, closing = _markers(think_token)
+    closed = list(closing.finditer(text))
+    rest = text[closed[-1].end() :] if closed else text
+    if opening.match(rest) or (opened and not closed):
+        return text, None
+    if not closed:
+        return "", text.strip()
+    trace = text[: closed[-1].start()]
+    first = opening.search(trace)
+    if first and not rest.strip() and (before := trace[: first.start()].strip()):
+        return trace[first.end() :].strip(), before
+    leading = opening.match(trace)
+    return trace[leading.end() if leading else 0 :].strip(), rest.strip()
+
+
+def after_trace(candidate: str, think_token: str = THINK_TOKEN, *, opened: bool = False) -> tuple[str, str | None]:
+    """The text after a candidate's reasoning trace (see `split_trace`), and None; or "" and why there is none."""
+    if not candidate.strip():
+        return "", EMPTY
+    _, answer = split_trace(candidate, think_token, opened=opened)
+    if answer is None:
+        return "", "the candidate's reasoning has no end"
+    return answer, None if answer else "nothing follows the candidate's reasoning"
+
+
+def _has_marker(text: str) -> bool:
+    return any(mark in text for mark in _MARKS) and any(marker.search(text) for marker in _markers(THINK_TOKEN))
+
+
+def opening_token(think_token: str) -> str:
+    """`<think>` for `</think>`."""
+    return think_token.replace("/", "", 1)
+
+
+@lru_cache
+def _markers(think_token: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """The patterns of what opens a trace (with blanks before it) and of what closes one."""
+    return (
+        re.compile(rf"\s*(?:{re.escape(opening_token(think_token))}|{_OPENING})", re.IGNORECASE),
+        re.compile(rf"{re.escape(think_token)}|{_CLOSING}", re.IGNORECASE),
+    )

@@ -11,12 +11,10 @@ from typing import Literal
 from bert_judge.encoder.models import JUDGE_CONFIG, model_hashes
 from bert_judge.errors import InputError, ModelError
 from bert_judge.reading.answers import ANSWER_VERSION, Answer, find_answer
-from bert_judge.reading.comparing import CAN_COMPARE_EXPRESSIONS, Relation
-from bert_judge.reading.matching import EVIDENCE_VERSION
+from bert_judge.reading.arrangement import CAN_COMPARE_EXPRESSIONS
+from bert_judge.reading.matching import EVIDENCE_VERSION, Relation
 from bert_judge.reading.scope import Scope
 from bert_judge.records import PARTS, Sample
-
-_SAME_MARKS = 2  # this earlier version of evidence has the same marks and only recognised fewer values
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,18 +68,16 @@ class InputForm:
             raise InputError(f"the input forms are {list(self.forms)}; 'qcr', 'cr' or 'qc' was expected.")
         if "qc" in self.forms and len(self.forms) > 1:
             raise InputError("the form 'qc' can't be combined with others: a judge reads references or it does not.")
-        if self.max_references < 1 or not 0 <= self.candidate_head <= 1:
+        if self.max_references < 1 or not 0 <= self.candidate_head <= 1 or self.candidate_focus < 0:
             raise InputError(
-                f"max_references is {self.max_references} and candidate_head {self.candidate_head}; "
-                "at least 1, and a fraction from 0 to 1, were expected."
+                f"max_references is {self.max_references}, candidate_head {self.candidate_head} and candidate_focus "
+                f"{self.candidate_focus}; at least 1, a fraction from 0 to 1, and 0 or more tokens were expected."
             )
         if self.evidence != EVIDENCE_VERSION:
             raise InputError(
                 f"evidence is {self.evidence!r}; this version of bert-judge reads {EVIDENCE_VERSION} only: update "
                 "bert-judge for a later one, and train a judge of an earlier one again."
             )
-        if self.candidate_focus < 0:
-            raise InputError(f"candidate_focus is {self.candidate_focus}; a number of tokens, 0 or more, was expected.")
         for name, choices in (("references", ("joined", "best")), ("truncation", ("fair", "left"))):
             if getattr(self, name) not in choices:
                 raise InputError(f"{name} is {getattr(self, name)!r}; {choices[0]!r} or {choices[1]!r} was expected.")
@@ -166,11 +162,8 @@ class JudgeConfig:
         try:
             raw = dict(json.loads(path.read_text(encoding="utf-8")))
             raw.pop("hashes", None)
-            form = {**raw.pop("form")}
-            if form.get("evidence") == _SAME_MARKS:
-                form["evidence"] = EVIDENCE_VERSION
             return cls(
-                InputForm(**form),
+                InputForm(**raw.pop("form")),
                 temperature=float(raw.pop("temperature")),
                 threshold=float(raw.pop("threshold", 0.5)),
                 scope=Scope(**raw.pop("scope", {})),

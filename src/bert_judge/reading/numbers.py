@@ -9,12 +9,10 @@ from functools import lru_cache
 from math import inf
 
 from bert_judge.reading import tables
-from bert_judge.reading.values import NO_UNIT, Amount, Recognised, Unit, Word
-from bert_judge.reading.words import ERAS, MINUS, NUMBER, NUMERAL, ROMAN, gap_before
+from bert_judge.reading.tables import NO_UNIT, Unit
+from bert_judge.reading.words import ERAS, MINUS, NUMBER, NUMERAL, ROMAN, Amount, Recognised, Word, gap_before
 
-ORDINAL, ROMAN_NUMERAL = Unit(notation="ordinal"), Unit(notation="Roman")
-BEFORE_CHRIST, AFTER_CHRIST = Unit(notation="BC"), Unit(notation="AD")
-_ERAS = {"BC": BEFORE_CHRIST, "AD": AFTER_CHRIST}
+_ORDINAL, _ROMAN_NUMERAL = Unit(notation="ordinal"), Unit(notation="Roman")
 _ORDINAL_ENDINGS = frozenset("st nd rd th er re eme º ª".split())  # 1st, 1er, 2ème, 1º
 _ROMAN_DIGITS = {"I": 1, "V": 5, "X": 10}
 _MOST_HAN = 15  # characters
@@ -25,58 +23,56 @@ _POWER = re.compile(r" ?(?:[x×*·⋅]|\\times|\\cdot) ?10|[eE](?=[+-]?\d)|(?<=1
 
 def number_at(tokens: Sequence[Word], i: int, text: str) -> Recognised[Amount] | None:
     """The number that begins with token `i`, with "minus", "negative" or an era before it, or an era after it."""
-    roles, key = tokens[i].content.roles, tokens[i].key
-    if key in MINUS or tokens[i].content.text in ERAS:
+    form = tokens[i].content
+    if form.key in MINUS or form.text in ERAS:
         return _after_word(tokens, i, text)
-    if roles & NUMBER:
+    number: tuple[int, Amount] | None = None
+    if form.roles & NUMBER:
         number = _in_digits(tokens, i, text)
-    elif roles & NUMERAL:
+    elif form.roles & NUMERAL:
         number = _in_words(tokens, i, text)
-    else:
-        number = (i + 1, Amount(_roman(tokens[i].content.text), unit=ROMAN_NUMERAL)) if roles & ROMAN else None
+    elif form.roles & ROMAN:
+        digits = [_ROMAN_DIGITS[letter] for letter in form.text]
+        pairs = zip(digits, [*digits[1:], 0], strict=True)
+        number = i + 1, Amount(sum(-one if one < after else one for one, after in pairs), unit=_ROMAN_NUMERAL)
     if not number:
         return None
     end, amount = number
-    if end < len(tokens) and gap_before(tokens, end, text) == " ":
+    if gap_before(tokens, end, text) == " " and amount.unit == NO_UNIT and amount.step == 1:
         era = ERAS.get(tokens[end].content.text)
-        if era and amount.unit == NO_UNIT and amount.step == 1:
-            end, amount = end + 1, amount._replace(unit=_ERAS[era])
+        end, amount = (end + 1, amount._replace(unit=era)) if era else (end, amount)
     return Recognised(end, tokens[i].start, tokens[end - 1].end, amount)
 
 
 def _after_word(tokens: Sequence[Word], i: int, text: str) -> Recognised[Amount] | None:
     """The number after "minus" or its like ("minus five", but not "10 minus 5"), or after its era ("AD 79")."""
-    word = tokens[i]
-    if i + 1 == len(tokens) or gap_before(tokens, i + 1, text) != " " or tokens[i + 1].content.text in ERAS:
+    if gap_before(tokens, i + 1, text) != " " or tokens[i + 1].content.text in ERAS or tokens[i + 1].key in MINUS:
         return None
-    era = ERAS.get(word.content.text)
-    before = tokens[i - 1] if i else None
-    if before and before.content.roles & (NUMBER | NUMERAL) and text[before.end : word.start] == " ":
+    if i and tokens[i - 1].content.roles & (NUMBER | NUMERAL) and gap_before(tokens, i, text) == " ":
         return None
-    number = number_at(tokens, i + 1, text) if tokens[i + 1].key not in MINUS else None
+    number = number_at(tokens, i + 1, text)
     if number is None or number.content.unit != NO_UNIT:
         return None
-    amount = number.content._replace(unit=_ERAS[era]) if era else number.content._replace(number=-number.content.number)
-    return Recognised(number.next, word.start, number.end, amount)
+    era = ERAS.get(tokens[i].content.text)
+    amount = number.content._replace(unit=era) if era else number.content._replace(number=-number.content.number)
+    return number._replace(start=tokens[i].start, content=amount)
 
 
 def _in_digits(tokens: Sequence[Word], i: int, text: str) -> tuple[int, Amount] | None:
     amount = parse(tokens[i].content.text)
-    if amount is None:
-        return None
-    if i + 1 == len(tokens):
-        return i + 1, amount
-    after = tokens[i + 1]
-    gap = text[tokens[i].end : after.start]
-    if not gap and amount.step == 1 and (after.key in _ORDINAL_ENDINGS or after.content.text in _ORDINAL_ENDINGS):
-        return i + 2, amount._replace(unit=ORDINAL)
-    if not gap and after.content.text in tables.SUFFIXES:
-        return i + 2, scaled(amount, tables.SUFFIXES[after.content.text])
-    if gap == " " and "/" in after.content.text and amount.step == 1 and after.content.roles & NUMBER:
-        share = parse(after.content.text)  # 1 1/2
+    if amount is None or i + 1 == len(tokens):
+        return amount and (i + 1, amount)
+    after = tokens[i + 1].content
+    gap = gap_before(tokens, i + 1, text)
+    if not gap and amount.step == 1 and (after.key in _ORDINAL_ENDINGS or after.text in _ORDINAL_ENDINGS):
+        return i + 2, amount._replace(unit=_ORDINAL)
+    if not gap and after.text in tables.SUFFIXES:
+        return i + 2, scaled(amount, tables.SUFFIXES[after.text])
+    if gap == " " and "/" in after.text and amount.step == 1 and after.roles & NUMBER:
+        share = parse(after.text)  # 1 1/2
         if share and 0 < share.number < 1:
             return i + 2, Amount(amount.number + share.number, 0, 3)
-    if after.content.roles & NUMERAL or after.content.key in tables.JOINERS:
+    if after.roles & NUMERAL or after.key in tables.JOINERS:
         return _in_words(tokens, i, text, amount)
     return i + 1, amount
 
@@ -85,47 +81,33 @@ def _in_digits(tokens: Sequence[Word], i: int, text: str) -> tuple[int, Amount] 
 def parse(written: str) -> Amount | None:
     """A number in digits, `step` 0 for a fraction; None where it is too large."""
     sign, digits = (-1, written[1:].lstrip()) if written[0] == "-" else (1, written)
-    if "frac" in digits:
-        above, below = re.findall(r"\d+" if "{" in digits else r"\d", digits)
+    if "/" in digits or "frac" in digits:
+        above, below = re.findall(r"\d+" if "/" in digits or "{" in digits else r"\d", digits)
         return _checked(sign * int(above) / int(below), 0, 3)
-    if "/" in digits:
-        above, below = digits.split("/")
-        return _checked(sign * int(above) / int(below), 0, 3)
-    if (
-        not digits[-1].isdecimal()
-        and unicodedata.numeric(digits[-1], None) is not None
-        and digits[-1] not in "⁰¹²³⁴⁵⁶⁷⁸⁹"
-    ):
-        whole = parse(digits[:-1].rstrip()) if len(digits) > 1 else None  # 1½
-        return _checked(sign * ((whole.number if whole else 0) + unicodedata.numeric(digits[-1])), 0, 3)
-    mantissa, exponent = _split_power(digits)
-    plain = _plain(mantissa)
-    places = len(plain.partition(".")[2])
-    figures = len(plain.replace(".", "").lstrip("0")) or 1
+    vulgar = None if digits[-1].isdecimal() or digits[-1] in "⁰¹²³⁴⁵⁶⁷⁸⁹" else unicodedata.numeric(digits[-1], None)
+    if vulgar is not None:  # ½, 1½
+        whole = parse(digits[:-1].rstrip()) if len(digits) > 1 else None
+        return _checked(sign * ((whole.number if whole else 0) + vulgar), 0, 3)
+    plain, exponent = digits, 0
+    if power := _POWER.search(digits):  # 1.5e6; nothing stands before the power of 10^6
+        plain, written_power = digits[: power.start()] if power[0] else "1", digits[power.end() :]
+        signs = "".join(
+            str(unicodedata.digit(c)) if c.isdigit() else "-" if c in "-\u207b" else "" for c in written_power
+        )
+        exponent = int(signs) if signs.strip("-") else 1
+    plain = _without_separators(plain)
     if len(plain) > 300 or abs(exponent) > 300:
         return None
-    number = sign * float(f"{plain}e{exponent}")
-    return _checked(number, 10.0 ** (exponent - places), figures)
+    figures = len(plain.replace(".", "").lstrip("0")) or 1
+    return _checked(sign * float(f"{plain}e{exponent}"), 10.0 ** (exponent - len(plain.partition(".")[2])), figures)
 
 
-def _split_power(digits: str) -> tuple[str, int]:
-    """The mantissa and the power of ten: 1.5 and 6 of "1.5e6"; 1 and 6 of "10^6"."""
-    match = _POWER.search(digits)
-    if not match:
-        return digits, 0
-    mantissa, rest = digits[: match.start()], digits[match.end() :]
-    power = "".join(str(unicodedata.digit(c)) if c.isdigit() else "-" if c in "-\u207b" else "" for c in rest)
-    if not match[0]:  # 10^6
-        mantissa = "1"
-    return mantissa, int(power) if power.strip("-") else 1
-
-
-def _plain(mantissa: str) -> str:
+def _without_separators(written: str) -> str:
     """Digits with a decimal point and without thousands separators.
 
     A single comma is a decimal one unless three digits follow it; of a comma and a point the last one is decimal.
     """
-    plain = mantissa.replace(" ", "").replace("'", "")
+    plain = written.replace(" ", "").replace("'", "")
     commas, points = plain.count(","), plain.count(".")
     if commas == 1 and not points and (plain.startswith("0,") or len(plain.partition(",")[2]) != 3):
         return plain.replace(",", ".")
@@ -143,27 +125,22 @@ def scaled(amount: Amount, scale: float) -> Amount:
     return amount._replace(number=amount.number * scale, step=amount.step * scale)
 
 
-def _roman(text: str) -> int:
-    values = [_ROMAN_DIGITS[letter] for letter in text]
-    return sum(-v if v < after else v for v, after in zip(values, [*values[1:], 0], strict=True))
-
-
 def _in_words(tokens: Sequence[Word], i: int, text: str, first: Amount | None = None) -> tuple[int, Amount] | None:
     """The number in words from token `i` on, or after the number in digits there ("1.5 million", "2 and a half")."""
     if tokens[i].content.text[0] in tables.HAN_NUMERALS:
         han = _han(tokens[i].content.text)
-        return (i + 1, han) if han else None
-    numeral = _cardinal(tokens, i, text, first)
-    if numeral is None:
+        return han and (i + 1, han)
+    cardinal = _cardinal(tokens, i, text, first)
+    if cardinal is None:
         return None
-    end, amount = numeral
+    end, amount = cardinal
     if end == i:
         return _half(tokens, i, text) if tables.SHARES.get(tokens[i].key) == 2 else None
     with_share = _with_share(tokens, end, text, amount)
     if with_share is None:
         return end, amount
     end, amount = with_share
-    if end < len(tokens) and gap_before(tokens, end, text) in _GAPS:  # one and a half million
+    if gap_before(tokens, end, text) in _GAPS:  # one and a half million
         length, role, value = _numeral(tokens, end)
         if role in ("scale", "after"):
             return end + length, Amount(amount.number * value, value / 10, 2)
@@ -180,7 +157,7 @@ def _cardinal(tokens: Sequence[Word], i: int, text: str, first: Amount | None) -
     total, part, room = 0.0, first.number if first else None, 0.0 if first else inf
     step, unit, end = first.step if first else 1.0, NO_UNIT, i + bool(first)
     place = end
-    while place < len(tokens) and (place == i or gap_before(tokens, place, text) in _GAPS):
+    while place == i or gap_before(tokens, place, text) in _GAPS:
         if tokens[place].key in tables.JOINERS and place == end and room >= 100 and place > i:
             place += 1
             continue
@@ -195,7 +172,7 @@ def _cardinal(tokens: Sequence[Word], i: int, text: str, first: Amount | None) -
             step *= value
         elif role in ("unit", "ten", "ordinal") and value < room and (value or place == i):
             part, room = (part or 0) + value, 10 if role == "ten" else 0
-            step, unit = 1.0, ORDINAL if role == "ordinal" else unit
+            step, unit = 1.0, _ORDINAL if role == "ordinal" else unit
         else:
             break
         if total + (part or 0) >= _LARGEST:
@@ -232,23 +209,21 @@ def _numeral(tokens: Sequence[Word], i: int) -> tuple[int, str, int]:
 
 def _with_share(tokens: Sequence[Word], end: int, text: str, count: Amount) -> tuple[int, Amount] | None:
     """A number and the fraction after it: "three quarters", "two and a half", "two and three quarters"."""
-
-    def key(place: int) -> str:
-        continues = place < len(tokens) and gap_before(tokens, place, text) in _GAPS
-        return tokens[place].key if continues else ""
-
     if count.unit != NO_UNIT or count.step < 1:
         return None
+    first, second, third = (
+        tokens[place].key if gap_before(tokens, place, text) in _GAPS else "" for place in range(end, end + 3)
+    )
     if count.step > 1:  # a dozen and a half
-        half = key(end) in tables.JOINERS and key(end + 1) in tables.ARTICLES and tables.SHARES.get(key(end + 2)) == 2
+        half = first in tables.JOINERS and second in tables.ARTICLES and tables.SHARES.get(third) == 2
         return (end + 3, Amount(count.number + count.step / 2, count.step / 2, 3)) if half else None
-    below = tables.SHARES.get(key(end))
-    ordinal = key(end) in tables.NUMERALS and count.number != 1  # "96 fourth-graders" are not 24
+    below = tables.SHARES.get(first)
+    ordinal = first in tables.NUMERALS and count.number != 1  # "96 fourth-graders" are not 24
     if below and not ordinal and 0 < count.number < 1000:
         return end + 1, Amount(count.number / below, 0, 3)
-    if key(end) in tables.JOINERS:
-        above = 1 if key(end + 1) in tables.ARTICLES else tables.NUMERALS.get(key(end + 1), ("", 0))[1]
-        below = tables.SHARES.get(key(end + 2), 0)
+    if first in tables.JOINERS:
+        above = 1 if second in tables.ARTICLES else tables.NUMERALS.get(second, ("", 0))[1]
+        below = tables.SHARES.get(third, 0)
         if 0 < above < below:
             return end + 3, Amount(count.number + above / below, 0, 3)
     return None

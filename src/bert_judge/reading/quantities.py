@@ -9,24 +9,20 @@ from typing import NamedTuple
 
 from bert_judge.reading import tables
 from bert_judge.reading.numbers import number_at, scaled
-from bert_judge.reading.values import NO_UNIT, Amount, Recognised, Unit, Word
-from bert_judge.reading.words import CURRENCY, NUMBER, NUMERAL, UNIT, gap_before
+from bert_judge.reading.tables import NO_UNIT, Unit
+from bert_judge.reading.words import CURRENCY, NUMBER, NUMERAL, UNIT, Amount, Recognised, Word, gap_before
 
 _POWERS = {"^2": 2, "^3": 3, "^-1": -1, "^-2": -2, "^-3": -3, "squared": 2, "cubed": 3, "2": 2, "3": 3}
 _SIGNS = {spelling[0] for spelling in tables.UNIT_SYMBOLS if not spelling[0].isalnum()}
 _FEET_AND_INCHES = re.compile(r"'\s?(\d{1,2}(?:\.\d+)?)\s?(?:\"|'')")  # 5'10"
-_FOOT, HOUR = tables.UNIT_NAMES["foot"], tables.UNIT_NAMES["hour"]
-_MINUTE = tables.UNIT_NAMES["minute"]
-_MINUTES = re.compile(r"[0-5]\d(?!\w)")
-_UNDER, _ZERO = ("below", "under"), ("zero", "0")  # twelve degrees below zero
+_FOOT, HOUR, _MINUTE = (tables.UNIT_NAMES[name] for name in ("foot", "hour", "minute"))
+_HOUR_AND_MINUTES = re.compile(r"(?<=h)[0-5]\d(?!\w)")  # 1h30
+_BELOW_ZERO = [[under, zero] for under in ("below", "under") for zero in ("zero", "0")]
 _TIMES = frozenset(("·", "⋅", "*", "-", " * ", " · "))
 
 
 class _WrittenUnit(NamedTuple):
-    """A unit among tokens: the index of the token after it, the character where it ends, and the unit.
-
-    `others` are further units that its word may mean.
-    """
+    """A unit among tokens: the index of the token after it, where it ends, and further units that its word may mean."""
 
     next: int
     end: int
@@ -60,7 +56,7 @@ def amount_at(tokens: Sequence[Word], i: int, text: str) -> Recognised[Amount] |
         amount = amount._replace(unit=written.unit, others=written.others)
         while smaller := _add_smaller(tokens, place, text, amount):
             place, end, amount = smaller
-    if place + 1 < len(tokens) and tokens[place].key in _UNDER and tokens[place + 1].key in _ZERO:
+    if [token.key for token in tokens[place : place + 2]] in _BELOW_ZERO:  # twelve degrees below zero
         place, end, amount = place + 2, tokens[place + 1].end, amount._replace(number=-amount.number)
     return Recognised(place, tokens[i].start, end, amount)
 
@@ -69,9 +65,8 @@ def _currency_before(tokens: Sequence[Word], i: int, text: str) -> tuple[Unit | 
     """The currency before a number, and where it begins: "$5", "US$ 5", "USD 5"."""
     token = tokens[i]
     if token.content.roles & CURRENCY:
-        gap = gap_before(tokens, i + 1, text) if i + 1 < len(tokens) else "."
-        spelling = token.content.text + gap.strip(" ")
-        return (tables.CURRENCIES.get(spelling), token.start) if len(gap) < 3 else (None, 0)
+        gap = gap_before(tokens, i + 1, text)
+        return (tables.CURRENCIES.get(token.content.text + gap.strip(" ")), token.start) if len(gap) < 3 else (None, 0)
     at = token.start - 1 if token.start and text[token.start - 1] != " " else token.start - 2
     return (tables.CURRENCIES.get(text[at]), at) if at >= 0 else (None, 0)
 
@@ -91,22 +86,13 @@ def _add_smaller(tokens: Sequence[Word], place: int, text: str, amount: Amount) 
     """The sum with a smaller quantity of the same dimension after it: "1 hour and 30 minutes"; with its end."""
     if place < len(tokens) and tokens[place].key in tables.JOINERS:
         place += 1
-    if place >= len(tokens) or not tokens[place].content.roles & (NUMBER | NUMERAL):
-        return None
-    if gap_before(tokens, place, text) not in (" ", ", ", ""):
+    if gap_before(tokens, place, text) not in (" ", ", ", "") or not tokens[place].content.roles & (NUMBER | NUMERAL):
         return None
     number = number_at(tokens, place, text)
-    if number is None:
-        return None
-    written = _unit_at(tokens, number.next, text)
-    if (
-        written is None
-        and amount.unit == HOUR
-        and _MINUTES.match(text, number.start)
-        and text[number.start - 1] == "h"  # 1h30
-    ):
+    written = number and _unit_at(tokens, number.next, text)
+    if number and not written and amount.unit == HOUR and _HOUR_AND_MINUTES.match(text, number.start):
         written = _WrittenUnit(number.next, number.end, _MINUTE)
-    if written is None:
+    if number is None or written is None:
         return None
     smaller, unit, larger = number.content, written.unit, amount.unit
     if not unit.dimension or unit.dimension != larger.dimension or not 0 < unit.factor < larger.factor:
@@ -142,18 +128,17 @@ def _unit_at(tokens: Sequence[Word], place: int, text: str) -> _WrittenUnit | No
 
 
 def _sign_after(text: str, at: int) -> tuple[int, Unit] | None:
-    """A unit that is not a word, after a space or none, and where it ends: %, ‰, € or °C."""
+    """A unit that is not a word, after spaces or none, and where it ends: %, ‰, € or °C."""
     begin = at
     while text.startswith(" ", begin):
         begin += 1
     if text[begin : begin + 1] not in _SIGNS:
         return None
-    for length in (2, 1):
-        end = begin + len(text[begin : begin + length])
-        unit = tables.UNIT_SYMBOLS.get(text[begin:end])
-        after = text[end : end + 2].lstrip(" ") if text[begin:end] in tables.CURRENCIES else text[end : end + 1]
-        if unit and not after[:1].isalnum():  # but "100 $5" is 100, and five dollars
-            return end, unit
+    for sign in (text[begin : begin + 2], text[begin : begin + 1]):
+        end = begin + len(sign)
+        after = text[end : end + 2].lstrip(" ") if sign in tables.CURRENCIES else text[end : end + 1]
+        if sign in tables.UNIT_SYMBOLS and not after[:1].isalnum():  # but "100 $5" is 100, and five dollars
+            return end, tables.UNIT_SYMBOLS[sign]
     return None
 
 
@@ -185,54 +170,39 @@ def _simple_unit(tokens: Sequence[Word], place: int, text: str, *, joined: bool 
         if raised != 1 and gap == (" " if tokens[place].key.isalpha() else ""):
             power, place, end = raised, place + 1, tokens[place].end
     if power != 1:
-        unit, others = _raised(unit, power), ()
+        unit, others = _product(NO_UNIT, unit, power), ()
     return _WrittenUnit(place, end, unit, others)
 
 
 def _longest_name(tokens: Sequence[Word], place: int, text: str) -> tuple[int, Unit | None, tuple[Unit, ...]]:
     """The longest unit name that begins with a token: its number of tokens, its unit, and others that it may mean."""
-    if place >= len(tokens):
-        return 0, None, ()
-    token = tokens[place]
-    written = token.content.text
     longest: tuple[int, Unit | None, tuple[Unit, ...]] = (0, None, ())
-    if written in tables.UNIT_SYMBOLS:
-        longest = (1, tables.UNIT_SYMBOLS[written], tables.UNIT_OTHERS.get(written, ()))
-    elif written in tables.UNIT_AMBIGUOUS and (_nothing_follows(text, token.end) or _is_symbol(tokens, place + 1)):
-        longest = (1, tables.UNIT_AMBIGUOUS[written], tables.UNIT_OTHERS.get(written, ()))
     key = ""
     for length, other in enumerate(tokens[place : place + tables.LONGEST_UNIT], 1):
-        if length > 1 and text[tokens[place + length - 2].end : other.start] not in (" ", "-"):
+        if length == 1:
+            longest = (1, _symbol(tokens, place, text), tables.UNIT_OTHERS.get(other.content.text, ()))
+        elif gap_before(tokens, place + length - 1, text) not in (" ", "-"):
             break
-        key = f"{key} {other.key}" if key else other.key
+        key = f"{key} {other.key}".lstrip()
         if key in tables.UNIT_NAMES:
             longest = (length, tables.UNIT_NAMES[key], tables.UNIT_OTHERS.get(key, ()))
     return longest
 
 
-def _is_symbol(tokens: Sequence[Word], place: int) -> bool:
-    return place < len(tokens) and tokens[place].content.text in tables.UNIT_SYMBOLS
-
-
-def _nothing_follows(text: str, end: int) -> bool:
-    """Whether the text ends there, or goes on with something other than a word."""
-    return not text[end : end + 2].strip(" ").isalnum()
-
-
-@lru_cache(maxsize=4_096)
-def _raised(unit: Unit, power: int) -> Unit:
-    return _unit({base: exponent * power for base, exponent in unit.dimension}, unit.factor**power)
+def _symbol(tokens: Sequence[Word], place: int, text: str) -> Unit | None:
+    """The unit that a symbol stands for; one that may be a word ("in") where no word follows, or another symbol."""
+    symbol, end = tokens[place].content.text, tokens[place].end
+    follows = text[end : end + 2].strip(" ").isalnum()
+    if follows and not (place + 1 < len(tokens) and tokens[place + 1].content.text in tables.UNIT_SYMBOLS):
+        return tables.UNIT_SYMBOLS.get(symbol)
+    return tables.UNIT_SYMBOLS.get(symbol) or tables.UNIT_AMBIGUOUS.get(symbol)
 
 
 @lru_cache(maxsize=4_096)
 def _product(one: Unit, other: Unit, power: int) -> Unit:
-    """One unit times the other to a power."""
+    """One unit times the other to a power; the factor is rounded, so that dm³ and litres are equal units."""
     exponents = dict(one.dimension)
     for base, exponent in other.dimension:
         exponents[base] = exponents.get(base, 0) + exponent * power
-    return _unit(exponents, one.factor * other.factor**power)
-
-
-def _unit(exponents: dict[str, int], factor: float) -> Unit:
-    """A unit whose factor is rounded, so that dm³ and litres are equal units."""
-    return Unit(tuple(sorted((base, e) for base, e in exponents.items() if e)), float(f"{factor:.12g}"))
+    dimension = tuple(sorted((base, exponent) for base, exponent in exponents.items() if exponent))
+    return Unit(dimension, float(f"{one.factor * other.factor**power:.12g}"))

@@ -5,10 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import NamedTuple
 
 from bert_judge.errors import InputError
 from bert_judge.reading.tables import LANGUAGES, Language
@@ -52,12 +50,9 @@ class Scope:
         Several references are alternatives: all of them have to be out of scope.
         """
         if self.languages:
-            references = [_foreign(text, self.languages) for text in sample.references]
-            language = (
-                _foreign(sample.candidate, self.languages)
-                or (all(references) and references[0])
-                or _foreign(sample.question or "", self.languages)
-            )
+            texts = (sample.candidate, sample.question or "", *sample.references)
+            candidate, question, *references = [_foreign(text[:_START], self.languages) for text in texts]
+            language = candidate or (all(references) and references[0]) or question
             if language:
                 return f"in {language}"
         most = self.reference_words
@@ -73,47 +68,34 @@ def script_of(letter: str) -> str:
     return _SCRIPTS.get(first, first.capitalize())
 
 
+@lru_cache(maxsize=8_192)
 def _foreign(text: str, codes: tuple[str, ...]) -> str | None:
     """The language or script of a text in none of these languages ("German", "Cyrillic script").
 
     None where the text is in one of them, or does not tell, as numbers, code, names and a few words don't.
     """
-    return _foreign_start(text[:_START], codes)
-
-
-@lru_cache(maxsize=8_192)
-def _foreign_start(text: str, codes: tuple[str, ...]) -> str | None:
-    languages = _known_languages(codes)
-    if not (text.isascii() and "Latin" in languages.scripts):
+    languages, others, foreign_words = _known_languages(codes)
+    scripts = [script for language in languages for script in language.scripts]
+    if not (text.isascii() and "Latin" in scripts):
         script = _script(text)
-        if script is None or script not in languages.scripts:
+        if script is None or script not in scripts:
             return script and f"{script} script"
     words = (text[:1].lower() + text[1:]).split()  # but for the first, words with capitals are names
     distinct = set(words)
-    if len(words) < _LEAST_WORDS or len(distinct & languages.foreign_words) < _LEAD:
+    if len(words) < _LEAST_WORDS or len(distinct & foreign_words) < _LEAD:
         return None
-    likeliest = max(languages.others, key=lambda language: len(distinct & language.words))
-    in_known = max(len(distinct & grammar) for grammar in languages.words)
+    likeliest = max(others, key=lambda language: len(distinct & language.words))
+    in_known = max(len(distinct & language.words) for language in languages)
     return likeliest.name if len(distinct & likeliest.words) >= in_known + _LEAD else None
 
 
-class _KnownLanguages(NamedTuple):
-    """The scripts and words of the known languages, all other languages, and the words that only these have."""
-
-    scripts: frozenset[str]
-    words: Sequence[frozenset[str]]
-    others: Sequence[Language]
-    foreign_words: frozenset[str]
-
-
 @cache
-def _known_languages(codes: tuple[str, ...]) -> _KnownLanguages:
+def _known_languages(codes: tuple[str, ...]) -> tuple[list[Language], list[Language], frozenset[str]]:
+    """The known languages, all others, and the words that only these have."""
     languages = [LANGUAGES[code] for code in codes]
-    words = [language.words for language in languages]
     others = [language for code, language in LANGUAGES.items() if code not in codes]
-    foreign_words = frozenset().union(*(language.words for language in others)).difference(*words)
-    scripts = frozenset().union(*(language.scripts for language in languages))
-    return _KnownLanguages(scripts, words, others, foreign_words)
+    foreign_words = frozenset().union(*(language.words for language in others))
+    return languages, others, foreign_words.difference(*(language.words for language in languages))
 
 
 def _script(text: str) -> str | None:

@@ -4,16 +4,51 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from bert_judge.errors import ModelError
-from bert_judge.reading.truncation import Piece
+from bert_judge.reading.matching import MatchMark
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 _CHARACTERS_AT_ONCE = 1 << 20  # bounds memory: a tokenizer's own records take some hundred bytes a token
 _UNKNOWN = ("[UNK]", "<unk>")
+_FILLS = [bytes([relation]) for relation in range(16)]
+
+
+class Piece(NamedTuple):
+    """A text as tokens: their ids, the characters that each covers, their types, and the characters of the text."""
+
+    ids: Sequence[int]
+    offsets: Sequence[tuple[int, int]]
+    types: Sequence[int]
+    characters: int
+
+    def typed(self, marks: Sequence[MatchMark]) -> Piece:
+        """The same text with the relations of marks as the types of the tokens that they touch."""
+        relations = bytearray(self.characters + 1)
+        for start, end, relation in marks:
+            relations[start:end] = _FILLS[relation] * (end - start)
+        # A token may begin with a space, before its word.
+        types = [relations[start] or relations[end - 1] for start, end in self.offsets]
+        return Piece(self.ids, self.offsets, types, self.characters)
+
+
+def joined(pieces: Sequence[Piece], separator: Piece) -> Piece:
+    """Several texts as one, with a separator between them."""
+    if len(pieces) == 1:
+        return pieces[0]
+    ids: list[int] = []
+    offsets: list[tuple[int, int]] = []
+    types: list[int] = []
+    at = 0
+    for part in [part for piece in pieces for part in (separator, piece)][1:]:
+        ids += part.ids
+        offsets += [(at + start, at + end) for start, end in part.offsets]
+        types += part.types
+        at += part.characters
+    return Piece(ids, offsets, types, at)
 
 
 class TextTokenizer:
@@ -58,16 +93,13 @@ class TextTokenizer:
                 ids = ids + encoded[1].ids
                 offsets = offsets + [(at + start, at + end) for start, end in encoded[1].offsets]
             if not self._forbidden.isdisjoint(ids):
-                ids, offsets = self._without_specials(ids, offsets)
+                # Special ids become the unknown token, or are dropped where the tokenizer has none.
+                plain = [
+                    (self._unknown if i in self._forbidden else i, span) for i, span in zip(ids, offsets, strict=True)
+                ]
+                ids = [i for i, _ in plain if i is not None]
+                offsets = [span for i, span in plain if i is not None]
             yield text, Piece(ids, offsets, [0] * len(ids), len(text))
-
-    def _without_specials(
-        self, ids: Sequence[int], offsets: Sequence[tuple[int, int]]
-    ) -> tuple[list[int], list[tuple[int, int]]]:
-        """Replace special ids by the unknown token, or drop them where the tokenizer has none."""
-        pairs = [(self._unknown if i in self._forbidden else i, span) for i, span in zip(ids, offsets, strict=True)]
-        kept = [(i, span) for i, span in pairs if i is not None]
-        return [i for i, _ in kept], [span for _, span in kept]
 
 
 def _both_ends(text: str, characters: int) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""A text as tokens (words, numbers in digits, exponents), and what is known of a written word wherever it stands.
+"""A text as tokens (words, numbers in digits, exponents), what is known of a written word, and the kinds of values.
 
 `fold` comes first: characters that look alike, or differ in width only, become one.
 """
@@ -7,11 +7,90 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from functools import lru_cache
+from typing import Generic, NamedTuple, TypeVar
 
 from bert_judge.reading import tables
-from bert_judge.reading.values import Word, WordForm
+from bert_judge.reading.tables import NO_UNIT, Unit
+
+EXACT = 15  # figures that a float holds
+
+
+class Amount(NamedTuple):
+    """A number with its unit. `step` is the value of its last written figure, 0 if it is exact; `figures` counts them.
+
+    `others` are further units that its word may mean: a pound is a mass or money.
+    """
+
+    number: float
+    step: float = 1.0
+    figures: int = 1
+    unit: Unit = NO_UNIT
+    others: tuple[Unit, ...] = ()
+
+
+class Moment(NamedTuple):
+    """A "date" (year, month, day) or a "time" (half of the day, hour, minute); None for each part that is not stated.
+
+    `other` is a second interpretation: 05/03/1918 may be in March or in May.
+    """
+
+    kind: str
+    parts: tuple[int | None, int | None, int | None]
+    notation: str = ""
+    other: tuple[int | None, int | None, int | None] | None = None
+
+
+class OptionLetter(NamedTuple):
+    """A letter that names an option."""
+
+    letter: str
+
+
+class WordForm(NamedTuple):
+    """What is known of a written word (`text`) wherever it stands: `key` compares words, `stem` their inflected forms.
+
+    `acronym`: it is written in capitals. `roles`: the kinds of values that it can be part of, as bits (`STOP` etc.).
+    """
+
+    key: str
+    stem: str
+    acronym: bool
+    roles: int
+    text: str
+
+
+class Word(NamedTuple):
+    """A word at characters `start` to `end` (exclusive) of a text; words of the same `key` are the same."""
+
+    key: str
+    start: int
+    end: int
+    content: WordForm
+
+
+class Value(NamedTuple):
+    """Any other value at characters `start` to `end` (exclusive) of a text; values of the same `key` are the same."""
+
+    key: Hashable
+    start: int
+    end: int
+    content: Amount | Moment | OptionLetter
+
+
+AnyValue = Word | Value
+Content = TypeVar("Content", Amount, Moment, covariant=True)
+
+
+class Recognised(NamedTuple, Generic[Content]):
+    """A value that was recognised among tokens: the index of the token after it, its characters, and its content."""
+
+    next: int
+    start: int
+    end: int
+    content: Content
+
 
 # Look-alikes of Latin letters (from Unicode's confusables, UTS 39).
 _ALIKE = str.maketrans(
@@ -95,19 +174,18 @@ _EXPONENT = re.compile(rf"[\^*\u207b{_EXPONENTS}]")
 _ENDINGS = (("ies", "y"), ("sses", "ss"), ("xes", "x"), ("zes", "z"), ("ches", "ch"), ("shes", "sh"))
 _VOWEL = re.compile("[aeiouy]")
 
-
 # The kinds of values that a token can be part of, besides a word: bits of `WordForm.roles`.
 STOP, NUMBER, DATE, TIME, NUMERAL, ROMAN, MONTH, CURRENCY, UNIT = (1 << bit for bit in range(9))
 STARTS = NUMBER | DATE | TIME | NUMERAL | ROMAN | MONTH | CURRENCY  # a value can begin with such a token
 _ACRONYMS = frozenset(("us", "it", "who"))  # function words, but names when in capitals
-_DAY_HALVES = frozenset(("am", "pm"))
 MINUS = frozenset("minus negative menos moins".split())
 """Words that make the number after them negative."""
 NAMED_TIMES = {"noon": 1, "midday": 1, "midnight": 0}
 """Words for twelve o'clock, with the half of the day that begins then."""
+BEFORE_CHRIST, AFTER_CHRIST = Unit(notation="BC"), Unit(notation="AD")
 ERAS = {
-    **dict.fromkeys(("BC", "BCE", "B.C.", "B.C.E.", "bc", "bce"), "BC"),
-    **dict.fromkeys(("AD", "CE", "A.D.", "C.E."), "AD"),
+    **dict.fromkeys(("BC", "BCE", "B.C.", "B.C.E.", "bc", "bce"), BEFORE_CHRIST),
+    **dict.fromkeys(("AD", "CE", "A.D.", "C.E."), AFTER_CHRIST),
 }
 """Abbreviations beside a year that date it before or after the year 1."""
 _SIGN_WORDS = {" plus": "+", " minus": "-", " sharp": "#"}
@@ -124,8 +202,13 @@ def split_words(text: str) -> list[Word]:
 
 
 def gap_before(tokens: Sequence[Word], i: int, text: str) -> str:
-    """The characters between token `i` and the one before it."""
-    return text[tokens[i - 1].end : tokens[i].start]
+    """The characters between token `i` and the one before it; after the last token a line break, which ends a value."""
+    return text[tokens[i - 1].end : tokens[i].start] if i < len(tokens) else "\n"
+
+
+def is_function_word(value: AnyValue) -> bool:
+    """Whether a value is a word of grammar."""
+    return isinstance(value.content, WordForm) and bool(value.content.roles & STOP)
 
 
 @lru_cache(maxsize=65_536)
@@ -136,8 +219,10 @@ def word_form(written: str) -> WordForm:
     match = _TOKEN.fullmatch(written)
     if match and match.lastgroup in _GROUPS:
         return WordForm(written, written, False, _GROUPS[match.lastgroup], written)
-    if _EXPONENT.match(written):
-        return WordForm(_exponent(written), written, False, 0, written)
+    if _EXPONENT.match(written):  # ², ^2 and **2 are one word
+        exponent = written.strip("^*{}()").replace("\u207b", "-")
+        key = "^" + "".join(str(unicodedata.digit(c)) if c.isdigit() else c for c in exponent)
+        return WordForm(key, written, False, 0, written)
     key = word_key(written)
     acronym = len(key) > 1 and written.replace(".", "").isupper() and written[-1] not in "+-#"
     grammar = key in tables.FUNCTION_WORDS and not (acronym and key in _ACRONYMS)
@@ -149,7 +234,7 @@ def word_form(written: str) -> WordForm:
         | MONTH * (key in tables.MONTHS or written in tables.DATE_MARKS)
         | CURRENCY * (written in tables.CURRENCIES or f"{written}$" in tables.CURRENCIES)
         | UNIT * (written in tables.UNIT_STARTS or key in tables.UNIT_STARTS)
-        | TIME * (key in _DAY_HALVES or key in NAMED_TIMES)
+        | TIME * (key in ("am", "pm") or key in NAMED_TIMES)
         | ROMAN * bool(_ROMAN.fullmatch(written))
     )
     return WordForm(key, key if acronym else _stem(key), acronym, roles, written)
@@ -186,8 +271,3 @@ def _stem(key: str) -> str:
 
 def _without_e(stem: str) -> str:
     return stem.removesuffix("e") if len(stem) > 3 else stem
-
-
-def _exponent(word: str) -> str:
-    digits = word.strip("^*{}()").replace("\u207b", "-")
-    return "^" + "".join(str(unicodedata.digit(c)) if c.isdigit() else c for c in digits)

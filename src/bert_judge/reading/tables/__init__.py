@@ -10,18 +10,25 @@ import json
 from fractions import Fraction
 from importlib.resources import files
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from bert_judge.reading.values import NO_UNIT, Unit
-
-
-def _load(name: str) -> Any:
-    return json.loads((files(__package__) / f"{name}.json").read_text(encoding="utf-8"))
+Dimension = tuple[tuple[str, int], ...]
+"""Exponents of base dimensions, in order of their names: (("length", 1), ("time", -1)) for a speed."""
 
 
-def _number(written: str) -> float:
-    """A factor, rounded so that units of the same size are equal."""
-    return float(f"{float(Fraction(written)):.12g}")
+class Unit(NamedTuple):
+    """A unit: its `factor` to the SI unit of its dimension, and for temperatures the SI value of its zero (`offset`).
+
+    `notation` tells apart numbers of one unit that are written in another way: ordinals, Roman numerals, eras.
+    """
+
+    dimension: Dimension = ()
+    factor: float = 1.0
+    offset: float = 0.0
+    notation: str = ""
+
+
+NO_UNIT = Unit()
 
 
 class Language(NamedTuple):
@@ -32,16 +39,10 @@ class Language(NamedTuple):
     words: frozenset[str]
 
 
-class Numeral(NamedTuple):
-    """A number word: `role` is "unit" (complete in itself), "ten", "scale", "after" (a scale after a number only),
-    or "ordinal".
-    """
-
-    role: str
-    value: int
-
-
-_words, _numbers, _months, _units, _languages = map(_load, ("words", "numbers", "months", "units", "languages"))
+_words, _numbers, _months, _units, _languages = (
+    json.loads((files(__package__) / f"{name}.json").read_text(encoding="utf-8"))
+    for name in ("words", "numbers", "months", "units", "languages")
+)
 
 FUNCTION_WORDS = frozenset(chain.from_iterable(_words["function"].values()))
 SINGULARS = frozenset(_words["singulars"])
@@ -51,16 +52,11 @@ LANGUAGES = {
 }
 LANGUAGES["en"] = LANGUAGES["en"]._replace(words=FUNCTION_WORDS)
 
-_ROLES = {
-    "units": "unit",
-    "tens": "ten",
-    "scales": "scale",
-    "scales_after_number": "after",
-    "ordinals": "ordinal",
+_ROLES = {"units": "unit", "tens": "ten", "scales": "scale", "scales_after_number": "after", "ordinals": "ordinal"}
+NUMERALS: dict[str, tuple[str, int]] = {
+    word: (role, value) for table, role in _ROLES.items() for word, value in reversed(_numbers[table].items())
 }
-NUMERALS = {
-    word: Numeral(role, value) for table, role in _ROLES.items() for word, value in reversed(_numbers[table].items())
-}
+"""Number words: the role of each, and its value. "unit" is complete in itself, "after" a scale after a number only."""
 NUMERALS_ALONE: dict[str, int] = _numbers["alone"]
 """Number words of other languages that mean something else in English: numbers only where they are the whole text."""
 SHARES: dict[str, int] = _numbers["denominators"]
@@ -78,9 +74,15 @@ MONTHS_ALONE = frozenset(_months["names"])
 MONTHS_CAPITALISED = frozenset(_months["capitalised"])
 DATE_MARKS: dict[str, str] = _months["marks"]
 
+
+def _number(written: str) -> float:
+    """A factor, rounded so that units of the same size are equal."""
+    return float(f"{float(Fraction(written)):.12g}")
+
+
 UNITS = {
-    name: Unit(tuple(sorted(raw[1].items())), _number(raw[0]), _number(raw[2] if len(raw) > 2 else "0"))
-    for name, raw in _units["units"].items()
+    name: Unit(tuple(sorted(exponents.items())), _number(factor), _number(offset[0] if offset else "0"))
+    for name, (factor, exponents, *offset) in _units["units"].items()
 }
 UNIT_NAMES = {spelling: UNITS[name] for spelling, name in _units["names"].items()}
 UNIT_NAMES |= dict.fromkeys(("degree", "degrees", "deg"), NO_UNIT)  # angles are plain numbers
