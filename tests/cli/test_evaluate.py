@@ -172,3 +172,11 @@ def test_what_is_no_judge_is_told(refused: Refused):
     ]:
         with refused(match=said, error=BertJudgeError, given=given):
             JudgeSpec.of(given)
+
+
+def test_a_judge_below_the_majority_class_is_named(run):
+    rows = [{"question": f"q{i}", "reference": "yes", "candidate": "indeed", "label": int(i > 2)} for i in range(20)]
+    printed = run(write_rows("a.jsonl", rows), *QUICK)
+    assert "containment is not shown to be better than the majority class: -70.0 [" in printed
+    good = [row | {"candidate": "yes" if i % 2 else "no", "label": i % 2} for i, row in enumerate(rows)]
+    assert "majority class:" not in run(write_rows("b.jsonl", good), *QUICK)

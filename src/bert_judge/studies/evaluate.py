@@ -29,6 +29,7 @@ from bert_judge.measures.scores import (
 from bert_judge.metrics import containment
 from bert_judge.records import Row, Scale, Signature
 from bert_judge.studies.table import JudgeColumn, VerdictTable, check_columns
+from bert_judge.wording import interval, points
 
 OWN_LABELS = "its own"
 _MEANING: Mapping[Scale, str] = {
@@ -209,7 +210,7 @@ def evaluate(table: VerdictTable, settings: EvaluationSettings | None = None) ->
         ],
         comparisons=_comparisons(table, settings),
         slices=[_slice(part, table, settings) for part in slices(table.rows, settings.by)],
-        notes=[*table.notes, *_notes(labelled)],
+        notes=[*table.notes, *_notes(labelled), *_not_above_majority(table, baselines[0], settings)],
     )
 
 
@@ -303,7 +304,7 @@ def _worst(judge: JudgeColumn, wrong: Truths, table: VerdictTable, confidence: N
 
 
 def _baselines(table: VerdictTable) -> list[JudgeColumn]:
-    """The labels of the baselines, as those of judges without scores."""
+    """The labels of the baselines, as those of judges without scores; the majority class is the first."""
     labels = {"majority class": np.full(len(table.rows), int(table.golds.mean() >= 0.5))}
     texts = all(row.candidate is not None and row.references for row in table.rows)
     if texts and all(judge.name != "containment" for judge in table.judges):
@@ -311,6 +312,17 @@ def _baselines(table: VerdictTable) -> list[JudgeColumn]:
         labels["containment"] = np.asarray(contained, np.int64)
     runs, verdicts, scores = table.judges[0].runs, [None] * len(table.rows), np.full(len(table.rows), np.nan)
     return [JudgeColumn(name, runs, verdicts, scores, values) for name, values in labels.items()]
+
+
+def _not_above_majority(table: VerdictTable, majority: JudgeColumn, settings: EvaluationSettings) -> Iterator[str]:
+    """A sentence for each judge that is not better than the majority class beyond chance."""
+    right = majority.labels == table.golds
+    for judge in table.judges:
+        difference = Difference.of(right, judge.labels == table.golds, table.clusters, settings)
+        low = difference.estimate.low
+        if low is not None and low <= 0:
+            gain = interval(difference.estimate, points)
+            yield f"{judge.name} is not shown to be better than the majority class: {gain} points."
 
 
 def _comparisons(table: VerdictTable, settings: EvaluationSettings) -> list[AgainstFirst]:
