@@ -53,7 +53,7 @@ def test_commands_say_what_was_drawn(results: Path, command: Command, complaint:
         assert status == 0
         assert f"note: {said}" in out.replace("\n", " ").replace("  ", " ") or said in out
         assert "were drawn" not in command(*words.split(), "--sample", 0)[1]
-        assert "sample is -1" in complaint(*words.split(), "--sample", -1)
+        assert "--sample: -1 was given" in complaint(*words.split(), "--sample", -1, status=2)
 
 
 def test_the_page_of_score_shows_a_sample_of_many_rows(
