@@ -223,7 +223,6 @@ def test_every_command_reads_parts(command: Command, folder: Path) -> None:
 @pytest.mark.parametrize(
     ("flags", "said"),
     [
-        (["--part_rows", 0, "--output_format", "parquet"], "part_rows is 0; a number of at least 1 was expected"),
         (["--part_rows", 5], "--part_rows is for parts; add --output_format parquet"),
         (["--actors", "2"], "--actors and --ray_address are for --engine ray"),
         (["--engine", "ray", "--output_format", "jsonl"], "--engine ray writes parts"),

@@ -306,7 +306,7 @@ def _with_function_words(
     counting = {value.key for other in others for value in other if is_function_word(value)}
     starts = {value.start for value in values}
     words = [word for word in text.tokens if is_function_word(word) and word.start not in starts]
-    added = [word for word in words if word.key in counting]
+    added = [word for word in words if word.key in counting and not _is_inside(values, word.start)]
     return sorted([*values, *added], key=attrgetter("start")) if added else values
 
 
