@@ -16,7 +16,6 @@ import pytest
 from bert_judge.cli.judging import JUDGE_FAILED
 from bert_judge.errors import InputError, MissingExtraError, ModelError, OutputError
 from bert_judge.inputs import open_source
-from bert_judge.inputs.limits import LimitError
 from bert_judge.integrations.distributed import LOSSES, RayJudge, _sendable
 from bert_judge.judges.cascade import CascadePlan, Certificate, Stage
 from bert_judge.judges.naming import JudgeSpec
@@ -254,7 +253,7 @@ def test_a_killed_command_goes_on(command: Command, answers: Path, folder: Path)
 
 
 def test_every_error_of_ours_survives_the_way_from_an_actor() -> None:
-    errors = [LimitError("too long", "text"), MissingExtraError("x", "math-verify", "math"), OutputError("disk full")]
+    errors = [InputError("too long"), MissingExtraError("x", "math-verify", "math"), OutputError("disk full")]
     for error, kind in zip(errors, (InputError, ModelError, OutputError), strict=True):
         sent = pickle.loads(pickle.dumps(_sendable(error)))
         assert (type(sent), str(sent)) == (kind, str(error))

@@ -30,7 +30,7 @@ from bert_judge.inputs.columns import (
 )
 from bert_judge.inputs.files import FORMATS, Input
 from bert_judge.inputs.finding import find_input
-from bert_judge.inputs.limits import FILES, Limits, check
+from bert_judge.inputs.limits import FILES, Limits
 from bert_judge.inputs.saved import HARNESS, SavedRun
 from bert_judge.inputs.values import RawRow, RowReader, note_separators, separators_in
 from bert_judge.records import Sample
@@ -96,16 +96,12 @@ class Source:
         return self.rows
 
     def __iter__(self) -> Iterator[Sample]:
-        return (sample for _, sample in self._samples(self._part_starts[0], self.rows))
+        return self._samples(self._part_starts[0], self.rows)
 
     def part(self, number: int) -> Iterator[Sample]:
         """The samples of a part, counted from 0: `part_rows` of them, or fewer in the last part."""
         rows = min(self.part_rows, self.rows - number * self.part_rows)
-        return (sample for _, sample in self._samples(self._part_starts[number], rows))
-
-    def originals(self) -> Iterator[Mapping[str, object]]:
-        """The row that each sample was read from, with all of its columns."""
-        return (values for values, _ in self._samples(self._part_starts[0], self.rows))
+        return self._samples(self._part_starts[number], rows)
 
     @property
     def description(self) -> dict[str, Any]:
@@ -114,8 +110,8 @@ class Source:
         record = {"path": self.path, "format": self.format, "columns": dict(self.columns)}
         return {**record, "found": runs} if runs else record
 
-    def _samples(self, start: _PartStart, rows: int) -> Iterator[tuple[Mapping[str, object], Sample]]:
-        """The next `rows` samples from a place on, each with the row that it was read from."""
+    def _samples(self, start: _PartStart, rows: int) -> Iterator[Sample]:
+        """The next `rows` samples from a place on."""
         self._check_unchanged()
         number = start.number
         for raw in self._input.rows(start.file, start.rows):
@@ -124,7 +120,7 @@ class Source:
             number += 1
             sample = self._reader.read(raw, number)
             if isinstance(sample, Sample):
-                yield raw.values or {}, sample
+                yield sample
                 rows -= 1
                 if not rows:
                     self._check_unchanged()
@@ -135,7 +131,7 @@ class Source:
 
     def _check(self) -> tuple[int, tuple[RawRow, ...]]:
         """Read everything once; returns the number of samples, and the bad rows."""
-        good, bad, characters, bad_rows = 0, 0, 0, list[RawRow]()
+        good, bad, bad_rows = 0, 0, list[RawRow]()
         rows_of_file, separators = Counter[str](), Counter[str]()
         for raw in self._input.rows():
             rows_of_file[raw.file] += 1
@@ -152,7 +148,6 @@ class Source:
                 if good % self.part_rows == 0:
                     self._part_starts.append(_PartStart(raw.file, rows_of_file[raw.file] - 1, number - 1))
                 good += 1
-                characters += self._checked_size(sample, characters)
                 if self._reader.notices_separators and not self._counts:  # in saved runs, texts are known
                     separators.update(separators_in(sample.references))
             if number == self._limit:
@@ -160,14 +155,6 @@ class Source:
         self._check_rows(good, bad, bad_rows)
         note_separators(self._input.name, separators, good)
         return good, tuple(bad_rows)
-
-    def _checked_size(self, sample: Sample, before: int) -> int:
-        """The characters of a sample; `before` are those of the samples before it. Raises LimitError."""
-        name, limits = self._input.name, self._input.files[0].limits
-        sizes = [len(text) for text in (sample.candidate, sample.question or "", *sample.references)]
-        check(max(sizes), limits.text, "text", f"{name} row {sample.id}", "characters in a text")
-        check(before + sum(sizes), limits.characters, "characters", name, "characters in its texts so far")
-        return sum(sizes)
 
     def _check_rows(self, good: int, bad: int, bad_rows: Sequence[RawRow]) -> None:
         """Raise InputError where there is no row, or no good one, or no bad one may be set aside."""
@@ -260,7 +247,7 @@ def open_source(
     be answered, samples may have an empty candidate. With none, for labels, a file has references and candidates in all
     rows or in none (`"candidate" not in source.columns`); in none, the samples have empty ones.
 
-    Raises LimitError, which is an InputError, for a file beyond the `limits`.
+    Raises InputError for a file beyond the `limits`.
     """
     if limit is not None and limit < 1:
         raise InputError(f"the limit is {limit}; the number of rows to read, at least 1, was expected.")

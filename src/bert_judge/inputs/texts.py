@@ -14,7 +14,7 @@ from itertools import chain
 from typing import BinaryIO, Final
 
 from bert_judge.errors import InputError
-from bert_judge.inputs.limits import FILES, Limits, check, check_whole
+from bert_judge.inputs.limits import FILES, Limits, check_whole
 from bert_judge.inputs.values import NumberText, RawRow, as_json, mapping
 from bert_judge.wording import text_of_csv
 
@@ -57,7 +57,7 @@ def _line_row(line: int, data: bytes) -> RawRow:
 
 
 def _lines(stream: BinaryIO, name: str, limits: Limits) -> Iterator[bytes]:
-    """The lines of a stream. Raises LimitError before it holds a line that is too long."""
+    """The lines of a stream. Raises InputError before it holds a line that is too long."""
     for number, line in enumerate(iter(lambda: stream.readline(limits.whole + 1), b""), 1):
         check_whole(len(line), limits, f"{name} line {number:,}")
         yield line
@@ -181,7 +181,8 @@ def _delimited_head(lines: Iterator[str]) -> tuple[list[str], str]:
 
 
 def _header(cells: list[str], name: str, limits: Limits) -> list[str]:
-    check(len(cells), limits.columns, "columns", f"the header of {name}", "columns")
+    if len(cells) > limits.columns:
+        raise InputError(f"the header of {name} has {len(cells):,} columns; up to {limits.columns:,} are taken.")
     repeated = [cell for cell, count in Counter(cells).items() if cell and count > 1]
     if repeated:
         raise InputError(f"{name} has more than one column {repeated[0]!r} in its header; rename all but one of them.")
