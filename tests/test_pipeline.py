@@ -112,7 +112,7 @@ def test_rows_are_judged_as_they_are_needed(source: Source, tmp_path: Path):
 
 @pytest.mark.parametrize(
     ("judge", "said"),
-    [(Few(), "Few gave 9 verdicts for more samples"), (Many(), "Many gave more than 10 verdicts for 10")],
+    [(Few(), "Few stopped after 9 of the verdicts"), (Many(), "Many gave more than 10 verdicts for 10")],
 )
 def test_one_verdict_per_sample_or_none_is_kept(source: Source, tmp_path: Path, judge: Judge, said: str):
     with pytest.raises(InputError, match=f"{said}.*None of this run is kept"):

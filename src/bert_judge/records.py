@@ -94,6 +94,10 @@ class JudgeInfo:
     paid: bool = False
 
     def __post_init__(self) -> None:
+        if self.scale not in get_args(Scale):
+            raise InputError(
+                f"the scale of {self.name} is {self.scale!r}; one of {', '.join(get_args(Scale))} was expected."
+            )
         object.__setattr__(self, "signature", Signature.of(self.signature))
         if self.threshold is not None and math.isnan(self.threshold):
             object.__setattr__(self, "threshold", None if self.scale == "score" else 0.5)

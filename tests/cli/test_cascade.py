@@ -88,7 +88,7 @@ def test_calibrate_and_score(printed) -> None:
     assert "note:" not in out
     assert {v["explanation"] for v in verdicts} == {"decided by containment", "decided by Oracle"}
     again = printed("score", "answers.jsonl", *CASCADE)
-    assert "holds this result already" in again
+    assert "was judged before" in again
     counted = next(line for line in again.splitlines() if line.startswith("containment"))
     assert counted.split()[1:3] == ["200", str(early)]
 

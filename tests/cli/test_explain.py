@@ -76,7 +76,7 @@ def test_a_finished_result_is_explained_without_judging_it_again(score: Command)
     before = {name: Path("out", name).stat().st_mtime_ns for name in (*RESULT, "run.json")}
     status, out, err = score(EXAMPLES, "--output_dir", "out", "--explain", "2")
     assert (status, explained()) == (0, nearest(2))
-    assert "holds this result already" in out
+    assert "was judged before" in out
     assert "judging:" not in err
     assert {name: Path("out", name).stat().st_mtime_ns for name in before} == before
     assert '"explained"' in Path("out/report.html").read_text()

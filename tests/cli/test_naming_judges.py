@@ -130,7 +130,7 @@ def test_a_column_for_each_model(score: Command) -> None:
     assert list(table[0]) == ["id", "question", "gold", "model_a", "Model_B_7"]
     assert [row["model_a"] for row in table] == [str(line["label"]) for line in lines("out/model_a")]
     assert Path("out-suite.html").exists()
-    assert "holds this result already" in score("answers.csv", "--candidates", "model_a,Model B/7", *flags)[1]
+    assert "was judged before" in score("answers.csv", "--candidates", "model_a,Model B/7", *flags)[1]
 
 
 def test_each_model_s_result_is_what_map_gives_and_compare_matches_them(score: Command, capsys) -> None:
@@ -202,7 +202,7 @@ def test_failed_rows_are_said_and_judged_again(score: Command) -> None:
     assert score(EXAMPLES, *FLAKY, "--output_dir", "whole", "--quiet")[0] == 0
     for name in ("verdicts.jsonl", "scores.json"):
         assert Path("out", name).read_bytes() == Path("whole", name).read_bytes()
-    assert "holds this result already" in score(EXAMPLES, *FLAKY, "--output_dir", "out")[1]
+    assert "was judged before" in score(EXAMPLES, *FLAKY, "--output_dir", "out")[1]
 
 
 def test_an_endpoint_that_comes_back(score: Command) -> None:

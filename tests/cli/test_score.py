@@ -290,7 +290,7 @@ def test_the_same_command_again_judges_nothing(score):
     times = {path: path.stat().st_mtime_ns for path in Path("out").iterdir()}
     status, out, err = score(EXAMPLES, "--output_dir", "out", "--fail_at", 1, *STEADY)
     assert (status, err) == (0, "")
-    assert "out holds this result already; --overwrite redoes it." in out
+    assert "out was judged before; --overwrite judges it again." in out
     assert f"agreement with the {len(ROWS)} labels" in out
     assert {path: path.stat().st_mtime_ns for path in Path("out").iterdir()} == times
 
@@ -447,7 +447,7 @@ def test_advice_on_the_input_names_flags(complaint: Complaint, subtests: pytest.
         ('{"answer": "a", "output": 0.5}', "", "or set such rows aside with --skip_bad_rows."),
         ('{"answer": "a", "output": ["x"]}', "", "can be named, as in --map candidate=output.0)"),
         ('{"answer": "a", "output": "x", "label": "maybe"}', "", "--map label= reads no label"),
-        ('{"q": 1}', "", "found q; name it with --map reference=COLUMN,candidate=COLUMN."),
+        ('{"q": 1}', "", "found q; name them with --map reference=COLUMN,candidate=COLUMN."),
         ('{"q": 1, "output": "x"}', "", "--map reference=COLUMN (--map reference= for a judge that reads none)."),
         ('{"answer": "a", "output": "x"}', "--map candidate=outptu", "for the candidate; did you mean output?"),
         ('{"answer": "a", "output": "x"}', "--map candidate=y", "for the candidate; there is answer, output."),

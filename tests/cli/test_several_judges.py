@@ -74,7 +74,7 @@ def test_a_folder_and_a_column_for_each_judge(score) -> None:
     assert found["overlap"][2] == "1"
     assert found["overlap"][4] == "-"
     both = sum(row["containment"] == row["words"] == "1" for row in table)
-    assert f"correct by all 2 with labels: {both} of {len(ROWS)} rows" in out
+    assert f"judged correct by all 2 that label: {both} of {len(ROWS)} rows" in out
 
 
 def test_one_of_several_is_what_the_judge_gives_alone(score) -> None:
@@ -93,7 +93,7 @@ def test_a_judge_that_fails_is_named_and_what_is_done_stays(score) -> None:
     assert not Path("out/words").exists()
     Path("gone").unlink()
     out = score()
-    assert "out/containment holds this result already" in out
+    assert "out/containment was judged before" in out
     assert Path("out/containment/run.json").read_text() == before
     assert len(lines("overlap")) == len(ROWS)
     assert Path("out-suite.csv").exists()

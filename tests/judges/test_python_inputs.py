@@ -106,7 +106,7 @@ def test_what_is_undecided_is_missing():
         frame = judge.assess_table(table, {"candidate": "model_a"})
         dataset = judge.assess_table(Dataset.from_pandas(table, preserve_index=False), {"candidate": "model_a"})
     assert frame.score.isna().tolist() == frame.label.isna().tolist() == [False, True]
-    assert frame.explanation.tolist() == ["the text of the reference", "the reply has no verdict"]
+    assert frame.explanation.tolist() == ["identical to a reference", "the reply has no verdict"]
     assert dataset["explanation"][:] == frame.explanation.tolist()
     assert dataset["score"][:] == [1.0, None]
     assert dataset["label"][:] == [1, None]
@@ -117,7 +117,7 @@ def test_verdicts_are_added_to_a_dataset():
     dataset = Dataset.from_dict(rows)
     found = JUDGE.assess_table(dataset.with_format("numpy"), prefix="judge_")
     assert dataset.column_names == list(rows)
-    plain, explanations = found.with_format(None), ["the text of the reference", None, "the candidate is empty"]
+    plain, explanations = found.with_format(None), ["identical to a reference", None, "the candidate is empty"]
     assert plain["judge_score"][:] == [1.0, 0.0, 0.0]
     assert plain["judge_explanation"][:] == explanations
     kinds = {"judge_score": "float64", "judge_label": "int64", "judge_explanation": "string"}

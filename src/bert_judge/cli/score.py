@@ -111,7 +111,8 @@ def main(arguments: Sequence[str]) -> int:
                     job.source, judge, job.folder, job.options, options, job.name or "judging", command
                 )
                 if job.finished and not options.quiet:
-                    say(f"{job.folder} holds this result already; --overwrite redoes it.\n")
+                    explained = f", and up to {options.explain} of its rows are explained" if options.explain else ""
+                    say(f"{job.folder} was judged before{explained}; --overwrite judges it again.\n")
                 if len(jobs) > 1 and not options.quiet and (stages := _stages(spec, fitted, results[job.name])):
                     say(f"{job.name}\n{stages}\n")
     if len(jobs) == 1:

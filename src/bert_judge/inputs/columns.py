@@ -147,8 +147,8 @@ def choose_columns(
         remedy = "columns={" + ", ".join(f"{role!r}: 'COLUMN'" for role in lacking) + "}"
         if lacking == ["reference"] and "candidate" in required:
             remedy += " (columns={'reference': ''} for a judge that reads none)"
-        roles = " and none for the ".join(lacking)
-        raise InputError(f"{source} has no column for the {roles}: found {there}; name it with {remedy}.")
+        roles, them = " and none for the ".join(lacking), "them" if len(lacking) > 1 else "it"
+        raise InputError(f"{source} has no column for the {roles}: found {there}; name {them} with {remedy}.")
     return chosen
 
 

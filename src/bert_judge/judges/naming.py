@@ -262,6 +262,8 @@ def _check_model(text: str) -> None:
     try:
         find_model(text)
     except ModelError as error:
+        if Path(f"{text}.py").is_file():
+            raise InputError(f"{text}.py is a module; name the class of a judge in it, {text}:CLASS.") from error
         names = (STARTER, *JUDGES, *METRICS)
         if not difflib.get_close_matches(text.casefold(), map(str.casefold, names), n=1, cutoff=0.7):
             raise

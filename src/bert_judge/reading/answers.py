@@ -138,7 +138,7 @@ def _same_text(
     text = text.strip()
     for i, (reference, value) in enumerate(zip(references, values, strict=True)):
         if text and text in (reference.strip(), value.strip()):
-            return Verdict(1.0, 1, "the text of the reference", matched_reference=i, left_out=left_out)
+            return Verdict(1.0, 1, "identical to a reference", matched_reference=i, left_out=left_out)
     return None
 
 

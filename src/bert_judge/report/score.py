@@ -102,9 +102,8 @@ def _together(results: Sequence[ResultFolder]) -> str:
     for records in zip(*(result.records() for result in results), strict=True):
         rows += 1
         correct += all(record["label"] == 1 for record in records)
-    return (
-        f"{INTERVALS}\ncorrect by all {len(results)} with labels: {correct} of {rows} rows ({percent(correct / rows)})"
-    )
+    share = percent(correct / rows)
+    return f"{INTERVALS}\njudged correct by all {len(results)} that label: {correct} of {rows} rows ({share})"
 
 
 def _with_method(estimate: Estimate) -> str:

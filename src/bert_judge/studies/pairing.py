@@ -78,6 +78,7 @@ def described(runs: Sequence[Run]) -> list[Run]:
     paths: dict[tuple[str, str], str] = {}
     for run in runs:
         paths.setdefault(run.answers, str(run.input.get("path", run.name)))
+    several = len(set(paths.values())) > 1  # models in columns of one file are one input
     names = dict(zip(paths, distinct([file_stem(path) for path in paths.values()]), strict=True))
     result = []
     for run in runs:
@@ -85,7 +86,7 @@ def described(runs: Sequence[Run]) -> list[Run]:
             *_, task, model, _ = ("", "", "", *PurePath(str(run.input.get("path", run.name))).parts)
             more = {"task": task, "model": model}
         else:
-            more = {"input": names[run.answers]} if len(paths) > 1 else {}
+            more = {"input": names[run.answers]} if several else {}
         rows = [replace(row, meta={**more, **row.meta}) for row in run.rows]
         result.append(replace(run, rows=rows) if more else run)
     return result

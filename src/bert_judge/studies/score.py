@@ -211,7 +211,7 @@ def _with_verdicts(samples: Iterable[Sample], judge: Judge) -> Iterator[tuple[Sa
     for sample in kept:
         verdict = next(verdicts, _END)
         if verdict is _END:
-            raise _UnevenVerdictsError(f"{name} gave {count} verdicts for more samples than that; {_UNEVEN}")
+            raise _UnevenVerdictsError(f"{name} stopped after {count} of the verdicts; {_UNEVEN}")
         count += 1
         if not isinstance(verdict, Verdict):
             raise InputError(f"{name} gave {verdict!r:.60} for row {sample.id}; Verdict(score, label) was expected.")

@@ -45,10 +45,12 @@ class Findings:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A section of a report: its name and data in JSON, its blocks for Markdown and the page, and where these stand."""
+    """A section of a report: its name, its data (a record, a dataclass, for each line of JSON), its blocks for Markdown
+    and the page, and where these stand. The terminal shows those of "overview".
+    """
 
     name: str
-    data: Any
+    data: Sequence[Any]
     blocks: Sequence[Block]
     place: Literal["overview", "figures", "origin"] = "figures"
 
