@@ -22,7 +22,7 @@ from report import read
 COMMANDS = {
     "score containment": "score {rows} --judge containment --output_dir {one} --quiet --no_report",
     "score exact_match": "score {rows} --judge exact_match --output_dir {other} --quiet --no_report",
-    "verify": "verify {one} --input {rows}",
+    "doctor": "doctor {one} --input {rows}",
     "show --wrong": "show {one} --wrong",
     "correct": "correct {one}",
     "evaluate": "evaluate {one}",

@@ -23,7 +23,7 @@ _EXAMPLES = """examples:
   bert-judge score answers.jsonl --judge cascade.json
 
 A stage is a metric (containment, exact_match, ...), starter, a folder or a name on the Hub (a BERTJudge), a name of
-`score --judge_type`, or a YAML file with judge_type and the flags of that judge. Labels are read from the file.
+`score --judge`, or a YAML file with judge_type and the flags of that judge. Labels are read from the file.
 """
 
 

@@ -30,7 +30,7 @@ _EXAMPLES = """examples:
   bert-judge evaluate out1 out2                                           # saved results of score; nothing is judged
   bert-judge evaluate out1 --labels human.jsonl --by topic,difficulty
 
-A judge is starter, a folder or a name on the Hub (a BERTJudge), a name of `score --judge_type`, a metric such as
+A judge is starter, a folder or a name on the Hub (a BERTJudge), a name of `score --judge`, a metric such as
 containment or exact_match (on the whole candidate), or a YAML file with judge_type and the flags of that judge.
 Verdicts are kept in OUTPUT_DIR/FILE/JUDGE: a run that was stopped goes on, and what is there is not judged again.
 """

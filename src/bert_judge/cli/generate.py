@@ -21,7 +21,7 @@ _EXAMPLES = """examples:
   bert-judge generate --model_path Qwen/Qwen3-0.6B --backend hf --dataset rows.jsonl --map question=q,reference=gold
   bert-judge generate --model_path my-model --backend openai --base_url http://localhost:8000/v1 --tasks gsm8k_test
 
-Candidates are written to OUTPUT_DIR/TASK/MODEL/candidates.json. A run that was stopped goes on where it stopped; what
+Candidates are written to OUTPUT_DIR/TASK/MODEL/candidates.json. The same command resumes an interrupted run; what
 is there already is not made again.
 """
 

@@ -71,7 +71,7 @@ class OutputOptions:
 class VerdictOptions(OutputOptions):
     """What is written of verdicts, where judges run, and whether their verdicts are one file or parts."""
 
-    explain: Annotated[int, "say of the N rows nearest the threshold which words carried their scores", 0] = 0
+    explain: Annotated[int, "find the words that decided the scores of the N rows nearest the threshold", 0] = 0
     no_texts: Annotated[bool, "leave the texts out of the verdicts"] = False
 
     engine: Annotated[Literal["local", "ray"], "ray: actors of a Ray cluster, which write parquet"] = "local"

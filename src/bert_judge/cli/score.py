@@ -64,7 +64,7 @@ _EXAMPLES = """examples:
   bert-judge score answers.jsonl --explain 20                 # the 20 rows nearest the threshold: which words matter
   bert-judge score "s3://bucket/*.parquet" --engine ray --actors 8   # on a Ray cluster; verdicts in parquet parts
 
-Flags may be written with hyphens, too: --output-dir. A run that was stopped goes on where it stopped.
+Flags may be written with hyphens, too: --output-dir. The same command resumes an interrupted run.
 """
 
 

@@ -55,7 +55,7 @@ class RowFilters:
     truncated: Annotated[bool, "rows that were longer than the judge reads"] = False
     left_out: Annotated[bool, "rows of which a part is not the answer: reasoning, run-on text, remarks"] = False
     out_of_scope: Annotated[bool, "rows out of the judge's scope: in another language, say"] = False
-    explained: Annotated[bool, "rows of which it is known which words carried the score"] = False
+    explained: Annotated[bool, "rows whose deciding words are known (--explain)"] = False
     id: Annotated[str | None, "the row with this id"] = None
 
 
