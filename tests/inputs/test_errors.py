@@ -166,7 +166,7 @@ def test_missing_columns(tmp_path: Path, skip_bad_rows: bool) -> None:
     refusal(path, match, skip_bad_rows=skip_bad_rows)
     path = write(tmp_path, "x.jsonl", '{"id": 1}\n')
     match = (
-        r"no column for the reference and none for the candidate: found id; name it with "
+        r"no column for the reference and none for the candidate: found id; name them with "
         r"columns=\{'reference': 'COLUMN', 'candidate': 'COLUMN'\}\."
     )
     refusal(path, match, skip_bad_rows=skip_bad_rows)
