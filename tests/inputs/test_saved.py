@@ -268,13 +268,10 @@ def test_runs_of_helm(tmp_path: Path) -> None:
 
 
 def test_records_of_every_eval_ever(tmp_path: Path) -> None:
-    record = {
-        **{"schema_version": "0.3.0", "evaluation_id": "e", "evaluation_name": "gsm8k", "model_id": "org/m"},
-        **{"sample_id": "s1", "evaluation_result_id": "strict", "interaction_type": "single_turn"},
-        "input": {"raw": "Q?", "reference": ["r"]},
-        "output": {"raw": ["c"]},
-        "evaluation": {"score": 0.0, "is_correct": False},
-    }
+    run = {"schema_version": "0.3.0", "evaluation_id": "e", "evaluation_name": "gsm8k", "model_id": "org/m"}
+    row = {"sample_id": "s1", "interaction_type": "single_turn", "input": {"raw": "Q?", "reference": ["r"]}}
+    judged = {"evaluation_result_id": "strict", "evaluation": {"score": 0.0, "is_correct": False}}
+    record = {**run, **row, **judged, "output": {"raw": ["c"]}}
     messages = [{"role": "assistant", "content": "c"}, {"role": "assistant", "content": None}]
     path = lines(
         tmp_path / "x_samples.jsonl",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -17,35 +17,16 @@ from bert_judge import BERTJudge
 from bert_judge.errors import InputError, OutputError
 from bert_judge.inputs import Source, open_source
 from bert_judge.judges import Judge
-from bert_judge.records import JudgeInfo, Sample, Verdict
 from bert_judge.results import Identity, ResultFolder, read_verdicts
 from bert_judge.studies.score import score_source
 from conftest import Command
+from failing_judges import Steady
 from json_lines import EXAMPLES, read_rows
 
 ROWS = [
     {"question": f"q{n}", "reference": ["1", "one"], "candidate": str(n % 3), "label": n % 2, "task": "t", "n": n}
     for n in range(23)
 ]
-
-
-class Steady(Judge):
-    """Says right where the candidate is a reference; breaks before row `fail_at`, fails on the rows of `failing`."""
-
-    info = JudgeInfo("steady", "Steady|version:1")
-
-    def __init__(self, fail_at: str | None = None, failing: Iterable[str] = ()) -> None:
-        self.fail_at, self.failing = fail_at, set(failing)
-        self.judged: list[str | None] = []
-
-    def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
-        for sample in samples:
-            if sample.id == self.fail_at:
-                raise RuntimeError("the judge broke")
-            self.judged.append(sample.id)
-            right = int(sample.candidate in sample.references)
-            failed = Verdict(None, failed=True, explanation="no reply")
-            yield failed if sample.id in self.failing else Verdict(float(right), right, details={"a": [1, {"b": 0.1}]})
 
 
 def write_rows(path: Path, rows: list[dict[str, Any]] = ROWS) -> Path:
