@@ -6,7 +6,6 @@ import os
 from pathlib import Path
 
 import pytest
-from made_runs import LARGE, SIMILAR, STARTER, answers, make_run, says
 
 from bert_judge import Sample
 from bert_judge.errors import InputError
@@ -16,6 +15,7 @@ from bert_judge.report.page import make_report
 from bert_judge.studies.pairing import read_labels
 from bert_judge.studies.table import VerdictTable, collect
 from json_lines import write_rows
+from saved_runs import LARGE, SIMILAR, STARTER, answers, make_run, says
 
 THREE = answers("Paris", "London", "Rome", golds="10 ")
 

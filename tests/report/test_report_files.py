@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from made_runs import LARGE, answers, make_run, says
 
 from bert_judge import Sample
 from bert_judge.errors import OutputError
@@ -21,6 +20,7 @@ from bert_judge.reading import match
 from bert_judge.records import Signature, Verdict
 from bert_judge.report import write_report
 from bert_judge.report.rows import CHUNK
+from saved_runs import LARGE, answers, make_run, says
 
 HOSTILE = "</script><script>alert(1)</script><!-- <img src=x onerror=alert(2)> ${title} & \u2028"
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 import pytest
 
 from bert_judge.errors import InputError
-from bert_judge.judges import Judge, RegexJudge
+from bert_judge.judges import BERTScore, Judge, RegexJudge
 from bert_judge.metrics import containment
 from bert_judge.records import JudgeInfo, Sample, Verdict
 from bert_judge.studies.audit import FAMILIES, PLAIN, Audit, Gate, Trial, assess_trials, load_items, make_trials
@@ -46,13 +46,6 @@ class Always(Judge):
         return (Verdict(None if self.label is None else float(self.label), self.label) for _ in samples)
 
 
-class Similar(Always):
-    """Gives scores without labels."""
-
-    def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
-        return (Verdict(0.7) for _ in samples)
-
-
 class Shaky(RegexJudge):
     """Containment that can't decide what holds a "B"."""
 
@@ -69,9 +62,6 @@ def lexical() -> Audit:
 
 def families(audit: Audit) -> dict[str, object]:
     return {family.name: family for family in audit.families}
-
-
-# our items
 
 
 def test_there_are_enough_items_of_every_kind():
@@ -109,9 +99,6 @@ def test_the_neutral_text_answers_nothing():
     assert [item.id for item in ITEMS if item.kind != "yesno" and item.gives_away(text)] == []
 
 
-# the trials as a whole
-
-
 def test_the_trials_are_the_same_each_time_and_do_not_depend_on_other_items():
     assert make_trials(load_items()) == TRIALS
     few = make_trials(ITEMS[:7], ["negated", "markup"])
@@ -135,9 +122,6 @@ def test_each_family_has_enough_trials_of_its_kind():
                 trial.plain in item_of(trial).answers[1 - (trial.sample.gold or 0)]
                 or trial.family == "order of references"
             )
-
-
-# the attacks: what a person would object to
 
 
 MENTIONING = ("several answers", "negated", "concludes otherwise", "cut-off reasoning")
@@ -245,9 +229,6 @@ def test_case_that_may_mean_something_is_kept():
     assert {trial.sample.id for trial in make_trials(items, ["case"]) if trial.family == "case"} == {"Paris"}
 
 
-# what is counted
-
-
 def test_a_judge_that_accepts_everything(lexical: Audit):
     audit = assess_trials(TRIALS, Always(1))
     assert {family.rate.value for family in audit.families} == {1.0}
@@ -320,7 +301,7 @@ def test_the_gate(lexical: Audit):
 
 def test_a_judge_without_labels_needs_a_threshold():
     with pytest.raises(InputError, match="gives scores without labels"):
-        assess_trials(make_trials(ITEMS[:1], ["refusal"]), Similar(1))
+        assess_trials(make_trials(ITEMS[:1], ["refusal"]), BERTScore())
 
 
 def test_items_are_spread_evenly():

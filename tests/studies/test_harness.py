@@ -37,22 +37,13 @@ def test_scores_and_labels_are_counted_by_model_task_and_metric() -> None:
     assert -1 <= low < 0 < high <= 1
     assert (comparison.unscaled, comparison.repeats) == (["bleu"], 1)
     differences = [difference for row in rows for difference in differences_of(row)]
-    assert [(each.row.id, each.metric.name, each.tool_score, each.row.label) for each in differences] == [
-        ("1", "em", 0.0, 1),
-        ("2", "em", 1.0, 0),
-        ("2", "f1", 1.0, 0),
-        ("5", "em", 0.0, 1),
-    ]
+    expected = [("1", "em", 0.0, 1), ("2", "em", 1.0, 0), ("2", "f1", 1.0, 0), ("5", "em", 0.0, 1)]
+    assert [(d.row.id, d.metric.name, d.tool_score, d.row.label) for d in differences] == expected
 
-    found = beside_harness([
-        *(row(1, 1, harness__em=0.0, file=file) for file in "ab"),
-        row(2, 1, harness__em=1.0, file="c", task="alone"),
-    ])  # fmt: skip
-    assert [line.metric for line in found.lines] == [
-        ("m", "t", "em", "a"),
-        ("m", "t", "em", "b"),
-        ("m", "alone", "em", ""),
-    ]
+    twice = [row(1, 1, harness__em=0.0, file=file) for file in "ab"]
+    comparison = beside_harness([*twice, row(2, 1, harness__em=1.0, file="c", task="alone")])
+    metrics = [("m", "t", "em", "a"), ("m", "t", "em", "b"), ("m", "alone", "em", "")]
+    assert [line.metric for line in comparison.lines] == metrics
 
 
 def test_several_answers_to_a_question() -> None:
@@ -63,10 +54,8 @@ def test_several_answers_to_a_question() -> None:
     assert (line.accuracy.value, line.any_correct, line.majority, line.all_correct) == (0.5, 0.75, 0.5, 0.25)
     low, high = line.accuracy.interval or (0, 0)
     assert 0 <= low < 0.5 < high <= 1
-    assert [each.file for each in several_answers(row(1, 1, epoch=n, file=file) for file in "ab" for n in (1, 2))] == [
-        "a",
-        "b",
-    ]
+    of_files = several_answers(row(1, 1, epoch=n, file=file) for file in "ab" for n in (1, 2))
+    assert [line.file for line in of_files] == ["a", "b"]
     (fewer,) = several_answers([*rows, *(row(5, label, epoch=n) for n, label in enumerate([1, 0]))])
     # Of four answers with one right, two drawn have it half of the time.
     assert fewer.answers == 2
