@@ -338,7 +338,9 @@ def test_answers_of_which_one_judge_lacks_some():
 
 def test_rows_without_texts_are_matched_within_their_model():
     models = {"a": [Row(i, Verdict(1.0, 1)) for i in "01"], "b": [Row(i, Verdict(0.0, 0)) for i in "01"]}
-    entries = [made(judge, judge, model, models[model]) for judge, order in (("x", "ab"), ("y", "ba")) for model in order]
+    entries = [
+        made(judge, judge, model, models[model]) for judge, order in (("x", "ab"), ("y", "ba")) for model in order
+    ]
     assert agree(tabulate(entries), QUICK).disagreements == 0
 
 
