@@ -101,7 +101,6 @@ def test_counts_alone_have_the_same_values_and_go_through_a_file() -> None:
 
 def test_the_kappa_of_two_judges_is_scikit_learns() -> None:
     _, first, questions = drawn(150)
-    _, second, _ = drawn(150, seed=0)
     second = np.where(np.arange(150) % 5 == 0, 1 - first.labels, first.labels)
     kappa = kappa_of_judges(first.labels, second, questions, BootstrapSettings(resamples=100))
     expected = bootstrap_interval(

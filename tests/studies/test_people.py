@@ -118,9 +118,7 @@ def test_a_threshold_replaces_labels_and_has_to_be_on_the_scale():
     expected = np.mean([int(said.score >= 0.8) == row.gold for said, row in zip(judge.rows, rows, strict=True)])
     assert accuracy(found) == pytest.approx(expected)
     grades = replace(judge, rows=[judged_as(row, score=row.score * 4 + 1) for row in judge.rows])
-    with pytest.raises(
-        InputError, match="the threshold 0.5 is outside the scores of judge, which are on another scale"
-    ):
+    with pytest.raises(InputError, match=r"threshold 0\.5 is outside the scores of judge, which are on another scale"):
         found_of(grades, settings=replace(SETTINGS, threshold=0.5))
 
 

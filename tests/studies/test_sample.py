@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
@@ -26,7 +25,7 @@ SCORE = "score {} --judge {} --output_dir {} --quiet --no_report"
 
 @pytest.fixture
 def results(command: Command, folder: Path) -> Path:
-    (folder / "rows.jsonl").write_text("\n".join(map(json.dumps, ROWS)))
+    write_rows("rows.jsonl", ROWS)
     for name, judge in (("a", "containment"), ("b", "exact_match")):
         assert command(*SCORE.format("rows.jsonl", judge, name).split())[0] == 0
     return folder
