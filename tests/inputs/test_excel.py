@@ -39,9 +39,8 @@ def test_a_table_of_excel_is_read_in_every_encoding_and_packing(tmp_path: Path) 
 
 
 def test_unicode_text_of_excel_has_tabs(tmp_path: Path) -> None:
-    text = 'question\tanswer\toutput\r\n"a, b; c"\tr\tx;y\r\n'
     for name in ("x.csv", "x.tsv"):
-        (tmp_path / name).write_bytes(text.encode("utf-16"))
+        (tmp_path / name).write_bytes('question\tanswer\toutput\r\n"a, b; c"\tr\tx;y\r\n'.encode("utf-16"))
         assert list(open_source(tmp_path / name)) == [Sample("x;y", ("r",), "a, b; c", "1")]
 
 

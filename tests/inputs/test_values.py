@@ -32,15 +32,15 @@ def only(folder: Path, row: Row | str, columns: dict[str, str] | None = None, nu
     return sample
 
 
-def test_every_known_name_is_recognised_and_stands_for_one_role(tmp_path: Path, subtests: pytest.Subtests) -> None:
-    for role, name in ((role, name) for role, names in COLUMN_NAMES.items() for name in names):
+def test_every_name_is_recognised_and_stands_for_one_role(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    roles = [(role, name) for role, names in COLUMN_NAMES.items() for name in names]
+    for role, name in roles:
         with subtests.test(role=role, name=name):
             row: Row = {"x": "0", "reference": "r", "candidate": "c"}
             row.pop(role, None)
             row[name.title()] = "1"
             assert opened(tmp_path, row).columns[role] == name.title()
-    names = [name for of_role in COLUMN_NAMES.values() for name in of_role]
-    assert len(names) == len(set(names))
+    assert len(roles) == len({name for _, name in roles})
 
 
 def test_the_first_name_of_the_list_wins(tmp_path: Path) -> None:
@@ -76,11 +76,11 @@ def test_dotted_paths(tmp_path: Path) -> None:
 
 
 def test_what_a_row_may_lack_and_what_is_read_of_it_then(tmp_path: Path) -> None:
-    rows: list[Row] = [
-        {"answer": "a", "output": "x"},
-        {"answer": "b", "output": "y", "label": 1, "question": "q", "id": "k"},
+    more: Row = {"answer": "b", "output": "y", "label": 1, "question": "q", "id": "k"}
+    assert list(opened(tmp_path, {"answer": "a", "output": "x"}, more)) == [
+        Sample("x", ("a",), id="1"),
+        Sample("y", ("b",), "q", "k", 1),
     ]
-    assert list(opened(tmp_path, *rows)) == [Sample("x", ("a",), id="1"), Sample("y", ("b",), "q", "k", 1)]
     assert only(tmp_path, {"answer": "a", "output": None}).candidate == ""
     assert only(tmp_path, r'{"answer": "a", "output": "so \ud83d", "id": "\ud83d"}') == Sample("so �", ("a",), id="�")
     path = tmp_path / "x.csv"
@@ -223,8 +223,7 @@ def test_rows_without_candidates_can_be_read(tmp_path: Path) -> None:
     [row] = open_source(path, columns=unread, required=roles, limit=1)
     assert (row.question, row.references, row.candidate) == ("q?", ("r",), "")
     path.write_text('{"answer": "r"}\n')
-    match = r"has no column for the question: found answer; name it with columns=.'question'"
-    with pytest.raises(InputError, match=match):
+    with pytest.raises(InputError, match="has no column for the question: found answer; name it with columns="):
         open_source(path, required=roles)
     path.write_text("[]")
     with pytest.raises(InputError, match="has no rows; rows with a question and a reference were expected"):
