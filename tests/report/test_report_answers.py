@@ -30,10 +30,8 @@ def test_runs_of_two_judges_are_columns_of_the_same_rows(tmp_path: Path):
     table = collect([first, second])
     assert [row.candidate for row in table.rows] == ["Paris", "London", "Rome"]
     assert scores(table) == [[0.9, 0.2, None], [0.8, 0.6, 0.7]]
-    assert [(judge.name, judge.signature.short) for judge in table.judges] == [
-        ("a", "BERTJudge starter"),
-        ("b", "BERTJudge large"),
-    ]
+    signatures = [("a", "BERTJudge starter"), ("b", "BERTJudge large")]
+    assert [(judge.name, judge.signature.short) for judge in table.judges] == signatures
     assert (table.labels, table.notes) == ("the input", [])
     (alone,) = collect([first]).judges  # is called what it is
     assert alone.name == "BERTJudge starter"
@@ -48,9 +46,8 @@ def test_two_thresholds_of_one_judge_are_told_apart(tmp_path: Path):
     ]
     kinds = ["BERTJudge starter, threshold 0.5", "BERTJudge starter, threshold 0.9", "BERTJudge large"]
     assert [judge.kind for judge in make_report(collect(runs)).data("judges")] == kinds
-    twice = [*runs, make_run(tmp_path / "d", answers("Bonn"), says(0.4), sha="2" * 64)]
-    table = collect(twice)  # a judge on two inputs, so columns are called as what they are
-    assert [judge.name for judge in table.judges] == kinds
+    runs.append(make_run(tmp_path / "d", answers("Bonn"), says(0.4), sha="2" * 64))  # a judge on two inputs
+    assert [judge.name for judge in collect(runs).judges] == kinds  # so that columns are called as what they are
 
 
 def test_one_judge_on_two_inputs_is_one_column_even_where_some_answers_are_equal(tmp_path: Path):
@@ -98,11 +95,9 @@ def test_judges_models_and_answers_that_come_again_stay_apart(tmp_path: Path):
     runs = [make_run(tmp_path / name, answers("a", "b", model=name), says(1, 0), sha=name) for name in ("m1", "m2")]
     assert scores(collect(runs)) == [[1, 0, 1, 0]]
     twice = answers("Paris", "Paris")
-    runs = [
-        make_run(tmp_path / "twice", twice, says(0.9, 0.8)),
-        make_run(tmp_path / "large", twice, says(0.7, 0.6), LARGE),
-    ]
-    assert scores(collect(runs)) == [[0.9, 0.8], [0.7, 0.6]]
+    small = make_run(tmp_path / "twice", twice, says(0.9, 0.8))
+    large = make_run(tmp_path / "large", twice, says(0.7, 0.6), LARGE)
+    assert scores(collect([small, large])) == [[0.9, 0.8], [0.7, 0.6]]
 
 
 def test_other_rows_stand_below_and_are_told(tmp_path: Path):
