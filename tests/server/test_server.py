@@ -65,10 +65,8 @@ def test_a_request_names_the_judge(url: str) -> None:
     _, answer, _ = ask(url, "/v1/judge", row("so is Paris", judge="containment"))
     assert (answer["score"], answer["judge"]) == (1.0, "containment")
     models = ask(url, "/v1/models")[1]
-    assert (models["object"], [model["id"] for model in models["data"]]) == (
-        "list",
-        ["starter", "containment", "rules"],
-    )
+    assert models["object"] == "list"
+    assert [model["id"] for model in models["data"]] == ["starter", "containment", "rules"]
     status, answer, _ = ask(url, "/v1/judge", row(judge="containmint"))
     assert (status, answer["error"]["type"]) == (404, "not_found_error")
     assert "did you mean containment?" in answer["error"]["message"]
@@ -328,10 +326,8 @@ def test_sigterm_under_load_answers_all_accepted_requests(tmp_path: Path) -> Non
             assert (status, answer["explanation"]) == (200, f"of {number}.{turn}")
             answered.append((number, turn))
 
-    with (
-        started(tmp_path, "--judge", "served:Slow", "--seconds", "0.05") as (process, url),
-        ThreadPoolExecutor(16) as pool,
-    ):
+    serve = started(tmp_path, "--judge", "served:Slow", "--seconds", "0.05")
+    with serve as (process, url), ThreadPoolExecutor(16) as pool:
         clients = [pool.submit(client, url, number) for number in range(16)]
         wait_until(lambda: len(answered) > 100, "clients are answered")
         process.send_signal(signal.SIGTERM)
