@@ -21,11 +21,8 @@ DOCS = [
 
 def test_all_responses_of_a_task_are_judged_and_averaged(starter: BERTJudge) -> None:
     judged_docs = judged()([["It is Paris.", "Lyon"], ["eight"]], DOCS)
-    assert [[record["response"] for record in records] for records in judged_docs] == [
-        ["It is Paris.", "Lyon"],
-        ["eight"],
-    ]
-    assert [[record["correct"] for record in records] for records in judged_docs] == [[1, 0], [1]]
+    replies = [[(record["response"], record["correct"]) for record in records] for records in judged_docs]
+    assert replies == [[("It is Paris.", 1), ("Lyon", 0)], [("eight", 1)]]
     questions = [DOCS[0]["question"], DOCS[0]["question"], DOCS[1]["question"]]
     alone = starter.predict(questions, ["It is Paris.", "Lyon", "eight"], ["Paris", "Paris", ["8", "eight"]])
     assert [record["score"] for records in judged_docs for record in records] == pytest.approx(alone, abs=1e-2)
