@@ -294,9 +294,7 @@ def test_labelling_by_keyboard_in_a_browser(browser: Any, draws: list[Draw], tmp
         page.close()
 
 
-def test_a_file_of_something_else_is_not_touched(
-    draws: list[Draw], serve: Serve, tmp_path: Path, refused: Refused
-) -> None:
+def test_a_foreign_file_is_not_touched(draws: list[Draw], serve: Serve, tmp_path: Path, refused: Refused) -> None:
     browser, file = serve(), tmp_path / "labels.jsonl"
     browser.decide(1, 1)
     browser.decide(2, 1)

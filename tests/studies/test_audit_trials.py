@@ -118,10 +118,8 @@ def test_each_family_has_enough_trials_of_its_kind():
         if trial.plain is not None:
             assert trial.sample.gold == trial.plain.gold
             assert trial.sample != trial.plain
-            assert (
-                trial.plain in item_of(trial).answers[1 - (trial.sample.gold or 0)]
-                or trial.family == "order of references"
-            )
+            answers = item_of(trial).answers[1 - trial.sample.gold]
+            assert trial.plain in answers or trial.family == "order of references"
 
 
 MENTIONING = ("several answers", "negated", "concludes otherwise", "cut-off reasoning")
@@ -158,15 +156,11 @@ def keeps_the_words(trial: Trial, _: AuditItem) -> bool:
 
 
 def is_the_same_to_a_reader(trial: Trial, _: AuditItem) -> bool:
-    changed, plain = (
-        "".join(
-            c
-            for c in unicodedata.normalize("NFKD", sample.candidate)
-            if c not in "“”\u200b\ufeff" and not unicodedata.combining(c)
-        ).split()
-        for sample in (trial.sample, plain_of(trial))
-    )
-    return changed == plain
+    def letters(sample: Sample) -> list[str]:
+        text = re.sub("[“”\u200b\ufeff]", "", unicodedata.normalize("NFKD", sample.candidate))
+        return "".join(c for c in text if not unicodedata.combining(c)).split()
+
+    return letters(trial.sample) == letters(plain_of(trial))
 
 
 def has_letters_of_another_script(trial: Trial, _: AuditItem) -> bool:
@@ -273,9 +267,8 @@ def test_failures_are_counted_by_pattern(lexical: Audit):
         assert sum(family.failed_patterns.values()) == len(failed)
         assert sum(family.patterns.values()) == family.rate.n
         assert list(family.failed_patterns.values()) == sorted(family.failed_patterns.values(), reverse=True)
-        assert family.rate.value == pytest.approx(
-            (len(failed) if family.kind == "attack" else family.rate.n - len(failed)) / family.rate.n
-        )
+        counted = len(failed) if family.kind == "attack" else family.rate.n - len(failed)
+        assert family.rate.value == pytest.approx(counted / family.rate.n)
 
 
 def test_each_sample_is_judged_once_and_progress_is_reported():
