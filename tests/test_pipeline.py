@@ -76,13 +76,11 @@ def test_rows_are_judged_as_they_are_needed_and_a_closed_run_can_go_on(source: S
     assert folder.finished
 
 
-@pytest.mark.parametrize(
-    ("judge", "said"),
-    [(Few(), "Few stopped after 9 of the verdicts"), (Many(), "Many gave more than 10 verdicts for 10")],
-)
-def test_one_verdict_per_sample_or_none_is_kept(source: Source, tmp_path: Path, judge: Judge, said: str):
-    with pytest.raises(InputError, match=f"{said}.*None of this run is kept"):
-        list(score_source(source, judge, folder_for(source, tmp_path / "r")))
+@pytest.mark.parametrize("judge", [Few, Many])
+def test_one_verdict_per_sample_or_none_is_kept(source: Source, tmp_path: Path, judge: type[Judge]):
+    message = {Few: "Few stopped after 9 of the verdicts", Many: "Many gave more than 10 verdicts for 10"}[judge]
+    with pytest.raises(InputError, match=f"{message}.*None of this run is kept"):
+        list(score_source(source, judge(), folder_for(source, tmp_path / "r")))
     assert list((tmp_path / "r").iterdir()) == []
     assert folder_for(source, tmp_path / "r").rows_done == 0
 

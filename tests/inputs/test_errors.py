@@ -117,11 +117,8 @@ def test_bad_rows_of_a_table_or_without_columns_are_kept(tmp_path: Path) -> None
     path = write(tmp_path, "x.csv", 'answer,output\n"a\nb",x\n,é\na,b,c\n"a"a,b\nz,y\n')
     source = open_source(path, skip_bad_rows=True)
     assert [sample.id for sample in source] == ["1", "5"]
-    assert [(bad.line, bad.text) for bad in source.bad_rows] == [
-        (4, '{"answer": "", "output": "é"}'),
-        (5, '["a", "b", "c"]'),
-        (6, "[]"),
-    ]
+    bad_rows = [(4, '{"answer": "", "output": "é"}'), (5, '["a", "b", "c"]'), (6, "[]")]
+    assert [(bad.line, bad.text) for bad in source.bad_rows] == bad_rows
 
     path = write(tmp_path, "x.jsonl", '{"error": "timeout"}\n{"target": "t"}\n' + GOOD)
     source = open_source(path, skip_bad_rows=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import datasets
 import pyarrow as pa
@@ -19,16 +20,14 @@ from bert_judge.training import read_examples
 Row = dict[str, object]
 
 
-def opened(
-    folder: Path, *rows: Row | str, columns: dict[str, str] | None = None, numbers_as_text: bool = False
-) -> Source:
+def opened(folder: Path, *rows: Row | str, **options: Any) -> Source:
     path = folder / "x.jsonl"
     path.write_text("".join((row if isinstance(row, str) else json.dumps(row)) + "\n" for row in rows))
-    return open_source(path, columns=columns, numbers_as_text=numbers_as_text)
+    return open_source(path, **options)
 
 
-def only(folder: Path, row: Row | str, columns: dict[str, str] | None = None, numbers_as_text: bool = False) -> Sample:
-    (sample,) = opened(folder, row, columns=columns, numbers_as_text=numbers_as_text)
+def only(folder: Path, row: Row | str, columns: dict[str, str] | None = None, **options: Any) -> Sample:
+    (sample,) = opened(folder, row, columns=columns, **options)
     return sample
 
 
@@ -77,10 +76,8 @@ def test_dotted_paths(tmp_path: Path) -> None:
 
 def test_what_a_row_may_lack_and_what_is_read_of_it_then(tmp_path: Path) -> None:
     more: Row = {"answer": "b", "output": "y", "label": 1, "question": "q", "id": "k"}
-    assert list(opened(tmp_path, {"answer": "a", "output": "x"}, more)) == [
-        Sample("x", ("a",), id="1"),
-        Sample("y", ("b",), "q", "k", 1),
-    ]
+    samples = [Sample("x", ("a",), id="1"), Sample("y", ("b",), "q", "k", 1)]
+    assert list(opened(tmp_path, {"answer": "a", "output": "x"}, more)) == samples
     assert only(tmp_path, {"answer": "a", "output": None}).candidate == ""
     assert only(tmp_path, r'{"answer": "a", "output": "so \ud83d", "id": "\ud83d"}') == Sample("so �", ("a",), id="�")
     path = tmp_path / "x.csv"
@@ -162,14 +159,10 @@ def test_column_names_of_other_tools(tmp_path: Path, subtests: pytest.Subtests) 
 
 
 def test_labels(tmp_path: Path, subtests: pytest.Subtests) -> None:
-    for (spelled, gold), numbers_as_text in product(
-        [
-            *((text, 1) for text in ("1", "1.0", "true", '"1"', '"TRUE"', '" Correct "', '"yes"')),
-            *((text, 0) for text in ("0", "0.0", "false", '"0"', '"False"', '"incorrect"', '"No"')),
-            *((text, None) for text in ("null", '""')),
-        ],
-        [False, True],
-    ):
+    golds = dict.fromkeys(("1", "1.0", "true", '"1"', '"TRUE"', '" Correct "', '"yes"'), 1)
+    golds |= dict.fromkeys(("0", "0.0", "false", '"0"', '"False"', '"incorrect"', '"No"'), 0)
+    golds |= dict.fromkeys(("null", '""'))
+    for (spelled, gold), numbers_as_text in product(golds.items(), [False, True]):
         with subtests.test(spelled=spelled, gold=gold, numbers_as_text=numbers_as_text):
             row = f'{{"answer": "a", "output": "x", "label": {spelled}}}'
             assert only(tmp_path, row, numbers_as_text=numbers_as_text).gold == gold

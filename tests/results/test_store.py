@@ -8,7 +8,6 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -212,11 +211,8 @@ def test_kept_verdicts_are_not_computed_again() -> None:
 
 def test_what_is_no_verdict_is_computed_again(subtests: pytest.Subtests) -> None:
     sample = Sample("1", ("1",), "q", id="1")
-    entries_of_others: list[dict[str, Any]] = [
-        *({}, {"text": "a reply"}, {"score": "1", "label": 1}, {"score": float("inf"), "label": 1}),
-        *({"score": 0.5, "label": 7}, {"score": 0.5, "label": 1, "truncated": None}),
-    ]
-    for entry in entries_of_others:
+    others = [{}, {"text": "a reply"}, {"score": 0.5, "label": 7}, {"score": 0.5, "label": 1, "truncated": None}]
+    for entry in [*others, {"score": "1", "label": 1}, {"score": float("inf"), "label": 1}]:
         with subtests.test(entry=entry):
             judge, entries = Steady(), Store(MEMORY)
             kept = StoredJudge(judge, entries)
