@@ -500,9 +500,8 @@ def test_why_an_answer_has_its_score(shown: Callable[..., Any], explained: Path,
     page = shown("#row=1", width, explained)
     why = page.locator("#detail .say .why")
     assert why.count() == 1  # of the judge that explains
-    assert why.locator("p").nth(0).inner_text() == (
-        "“Shelley” speaks most for the candidate: without it the score is 0.000."
-    )
+    most = "“Shelley” speaks most for the candidate: without it the score is 0.000."
+    assert why.locator("p").nth(0).inner_text() == most
     assert why.locator(".text").inner_text() == "😀 Not I. It was <b>Mary</b> Shelley +1.00!"
     assert why.locator(".text mark.for").all_inner_texts() == ["Shelley +1.00"]
     assert "speak for the candidate: without them the score is 0.38 lower" in why.locator(".key").inner_text()
@@ -524,13 +523,10 @@ def test_explained_answers_can_be_found_and_a_score_that_no_part_carries(shown: 
 
 
 def test_shared_words_that_contradict_a_verdict_say_so(shown: Callable[..., Any], explained: Path):
-    said = {
-        3: "all of the reference's words, although it is judged incorrect",
-        4: "none of the reference's words, although it is judged correct",
-    }
-    for row, expected in said.items():
+    for row, words, verdict in [(3, "all", "incorrect"), (4, "none", "correct")]:
         page = shown(f"#row={row}", path=explained)
-        assert page.locator("#detail div:has(> dt:text-is('shares')) dd").all_inner_texts() == [expected]
+        shares = page.locator("#detail div:has(> dt:text-is('shares')) dd").all_inner_texts()
+        assert shares == [f"{words} of the reference's words, although it is judged {verdict}"]
     page = shown("#row=1", path=explained)
     assert page.locator("#detail dt:text-is('shares')").count() == 0
     assert "marked: words that stand in the reference, too" in page.inner_text("#detail")
