@@ -17,13 +17,14 @@ import pytest
 
 import bert_judge
 from bert_judge import BERTJudge, Sample, Verdict
-from bert_judge.errors import InputError, ModelError
+from bert_judge.errors import ModelError
 from bert_judge.integrations.rewards import compute_score, compute_scores, correctness, reward_func
 from bert_judge.judges import Judge, RegexJudge
 from bert_judge.judges.naming import shared_judge
 from bert_judge.judges.wrappers import SharedJudge
 from bert_judge.records import JudgeInfo
 from conftest import Refused
+from failing_judges import Steady
 from served import served
 
 CONTAINMENT = "containment"
@@ -225,7 +226,7 @@ def test_verl():
     assert score == {"score": 1.0, "acc": 1.0, "undecided": 0.0}
     batch = compute_scores(["a"] * 3, ["8", "<think>8", "9"], ["8", ["8", "eight"], "8"], judge=CONTAINMENT)
     assert [score["score"] for score in batch] == [1.0, 0.0, 0.0]
-    score = compute_score("gsm8k", "8", "8", {"question": "How?"}, undecided=0.25, judge=f"{__name__}:Puzzled")
+    score = compute_score("gsm8k", "8?", "8", {"question": "How?"}, undecided=0.25, judge=f"{__name__}:Seen")
     assert score == {"score": 0.25, "acc": 0.0, "undecided": 1.0}
 
 
@@ -250,13 +251,6 @@ def test_references_can_be_inside_of_a_mapping():
         assert compute_score("a", "It is 8.", gold, judge=CONTAINMENT)["score"] == 1.0
         assert correctness(CONTAINMENT)(None, ["It is 8."], reference=[gold]) == [1.0]
         assert reward_func(["a 8"], ["a "], [gold], judge=CONTAINMENT)["rewards"].tolist() == [1.0]
-
-
-class Puzzled(Seen):
-    """Never decides."""
-
-    def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
-        return (Verdict(None) for _ in samples)
 
 
 def test_openrlhf():
@@ -296,18 +290,10 @@ def test_threads_that_ask_at_once_are_judged_together():
 
 
 def test_a_failure_reaches_every_thread_and_the_next_call_works():
-    class Failing(Seen):
-        broken = True
-
-        def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
-            if self.broken:
-                raise InputError("no")
-            return super().assess(samples)
-
-    judge = Failing()
+    judge, samples = Steady(fail_at="1"), [Sample("a", ("a",), id="1")]
     shared = SharedJudge(judge)
     for _ in range(2):
-        with pytest.raises(InputError, match="no"):
-            shared.assess([Sample("a", ("a",))])
-    judge.broken = False
-    assert len(shared.assess([Sample("a", ("a",))])) == 1
+        with pytest.raises(RuntimeError, match="the judge broke"):
+            shared.assess(samples)
+    judge.fail_at = None
+    assert len(shared.assess(samples)) == 1
