@@ -33,8 +33,7 @@ def complete(folder: Path, identity: Identity = OURS, rows: list = ROWS, overwri
 
 
 def append(result: ResultFolder, rows: Iterable[dict]) -> None:
-    for _ in result.write(0, range(len(ROWS)), rows):
-        pass
+    list(result.write(0, range(len(ROWS)), rows))
 
 
 def begin(folder: Path, rows: Iterable[dict], identity: Identity = OURS) -> None:
@@ -60,10 +59,9 @@ def test_a_result_is_three_files(tmp_path: Path):
     assert ResultFolder(tmp_path / "a/b", OURS).finished
     ResultFolder(tmp_path / "new", OURS)
     assert not (tmp_path / "new").exists()
-    complete(tmp_path / "none", rows=[])
-    assert json.loads((tmp_path / "none/scores.json").read_text()) == []
-    complete(tmp_path / "some", rows=[{"id": "1", "score": None, "label": None}])
-    assert json.loads((tmp_path / "some/scores.json").read_text()) == [None]
+    for rows in ([], [{"id": "1", "score": None, "label": None}]):
+        complete(tmp_path / f"{len(rows)}", rows=rows)
+        assert json.loads((tmp_path / f"{len(rows)}/scores.json").read_text()) == [None] * len(rows)
     # Before the judge is known only the rest is compared.
     assert ResultFolder(tmp_path / "a/b", Identity(None, "1234", OURS.options)).finished
 

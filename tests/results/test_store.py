@@ -17,6 +17,7 @@ from bert_judge.records import Sample
 from bert_judge.results.store import MEMORY, Store, key_of
 from conftest import Command, Refused
 from failing_judges import Few, Steady
+from json_lines import write_rows
 
 CHOICES = [{"token": " True", "alternatives": {" True": -0.1}}]
 FULL = {"text": "Ça <think>…</think> \ud83d", "tokens": 12, "choices": CHOICES}
@@ -235,10 +236,10 @@ def test_verdicts_that_may_be_those_of_other_rows_are_not_kept() -> None:
 
 def test_score_keeps_verdicts_across_models(command: Command, folder: Path) -> None:
     rows = [{"question": f"q{n}", "reference": "Paris", "candidate": f"It is Paris, {n}."} for n in range(30)]
-    for name, rows_of_file in (("a", rows[:20]), ("b", rows)):
-        (folder / f"{name}.jsonl").write_text("\n".join(map(json.dumps, rows_of_file)))
+    for name, count in (("a", 20), ("b", 30)):
+        write_rows(f"{name}.jsonl", rows[:count])
         assert command("score", f"{name}.jsonl", "--store", "kept.sqlite", "--output_dir", name, "--quiet")[0] == 0
-        assert len(Store(folder / "kept.sqlite")) == len(rows_of_file)
+        assert len(Store(folder / "kept.sqlite")) == count
     records = [(folder / name / "verdicts.jsonl").read_text().splitlines() for name in "ab"]
     assert records[1][:20] == records[0]
     runs = [json.loads((folder / name / "run.json").read_text())["identity"]["signature"] for name in "ab"]

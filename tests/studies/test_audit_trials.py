@@ -72,12 +72,8 @@ def test_there_are_enough_items_of_every_kind():
     assert min(kinds.values()) >= 8
 
 
-def test_the_items_are_coherent():
-    for item in ITEMS:
-        check(item)
-
-
-def check(item: AuditItem) -> None:
+@pytest.mark.parametrize("item", ITEMS, ids=lambda item: item.id)
+def test_the_items_are_coherent(item: AuditItem):
     known = {text.casefold() for text in (*item.references, *item.same, *item.aliases)}
     wrong = [text.casefold() for text in (*item.near, *item.near_same)]
     assert len(set(wrong)) == len(wrong), f"a wrong value of {item.id} stands there twice"
