@@ -73,7 +73,7 @@ ascii_texts = st.text(st.characters(max_codepoint=0x7F))
 
 # tests/tables/metrics.yaml has what each gives
 OF_TEXTS: list[Callable[..., object]] = [exact_match, containment, token_f1, raw_match, choice]
-OF_TEXTS += [normalise, find_boxed, strip_markup]
+OF_TEXTS += [normalise, find_boxed, strip_markup, rouge_l, math_verify]
 
 
 def test_what_each_function_gives() -> None:
@@ -133,47 +133,12 @@ def test_rouge_is_that_of_rouge_score_for_any_ascii(pairs: list[tuple[str, str]]
         assert rouge_l(candidate, reference) == RougeScorer(["rougeL"]).score(reference, candidate)["rougeL"].fmeasure
 
 
-def test_rouge_reads_every_script() -> None:
-    for candidate, reference, expected in [
-        ("北京市", "北京", 0.8),
-        ("Café Zürich", "café", 2 / 3),
-        ("Москва", "Киев", 0.0),
-        ("हिन्दी भाषा", "हिन्दी", 2 / 3),
-    ]:
-        assert rouge_l(candidate, reference) == pytest.approx(expected)
-
-
 def test_bleu_and_chrf_are_those_of_sacrebleu() -> None:
     import sacrebleu
 
     for candidate, reference in PAIRS + UNICODE_PAIRS:
         assert bleu(candidate, reference) == pytest.approx(sacrebleu.sentence_bleu(candidate, [reference]).score / 100)
         assert chrf(candidate, reference) == pytest.approx(sacrebleu.sentence_chrf(candidate, [reference]).score / 100)
-
-
-def test_math_verify_sees_what_is_equal() -> None:
-    for candidate, reference in [
-        ("42", "42.0"),
-        ("1,000", "1000"),
-        ("1 000", "1000"),
-        ("$18", "18"),
-        ("€5", "5"),
-        ("+5", "5"),
-        ("−5", "-5"),
-        ("٣", "3"),
-        ("50%", "0.5"),
-        ("9/7", r"\frac{9}{7}"),
-        (r"\frac97", r"$\frac{9}{7}$"),
-        ("The answer is 12.", "12"),
-        (r"So it is $\frac{1}{2}$ of them.", "0.5"),
-        ("x = 3", "3"),
-        ("(x+1)^2", "x^2+2x+1"),
-        ("(3,4]", "(3, 4]"),
-        (r"\{1,2\}", r"\{2, 1\}"),
-        (r"10 \text{ cm}", "10"),
-        ("ten", " ten "),
-    ]:
-        assert math_verify(candidate, reference) == 1
 
 
 def test_math_verify_says_why_not() -> None:
