@@ -37,10 +37,12 @@ def log_of(folder: Path, rows: list[dict[str, Any]], answer: Callable[[str], str
     return log
 
 
-@pytest.mark.skipif(find_spec("inspect_ai") is not None, reason="inspect_ai is installed")
-def test_without_inspect_it_says_what_to_install() -> None:
-    with pytest.raises(MissingExtraError, match=r"the package inspect_ai; install it with `pip install inspect_ai`\."):
-        importlib.import_module(MODULE)
+@pytest.mark.parametrize("name", ["inspect_ai", "lighteval"])
+def test_without_its_package_an_integration_says_what_to_install(name: str) -> None:
+    if find_spec(name):
+        pytest.skip(f"{name} is installed")
+    with pytest.raises(MissingExtraError, match=rf"needs the package {name}; install it with `pip install {name}`\."):
+        importlib.import_module(f"bert_judge.integrations.{name}")
 
 
 @needs_inspect

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
 import math
-from importlib.util import find_spec
 
 import pytest
 
 from bert_judge import BERTJudge
-from bert_judge.errors import MissingExtraError
 from bert_judge.integrations.lm_eval import judged, process_results
 from conftest import Refused
 
@@ -45,9 +42,3 @@ def test_bad_input_is_told_in_a_sentence(refused: Refused) -> None:
         judged("containment")([["a"]], [{"question": "Where?", "answers": "Paris"}])
     with refused("process_results got 'It is Paris.'; the output of judged"):
         process_results(DOCS[0], ["It is Paris."])
-
-
-@pytest.mark.skipif(find_spec("lighteval") is not None, reason="lighteval is installed")
-def test_without_lighteval_it_says_what_to_install() -> None:
-    with pytest.raises(MissingExtraError, match="needs the package lighteval; install it with `pip install lighteval`"):
-        importlib.import_module("bert_judge.integrations.lighteval")

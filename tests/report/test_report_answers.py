@@ -20,6 +20,12 @@ from saved_runs import LARGE, SIMILAR, STARTER, answers, make_run, says
 THREE = answers("Paris", "London", "Rome", golds="10 ")
 
 
+def unfinished(folder: Path) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "verdicts.jsonl.partial").touch()
+    return folder
+
+
 def scores(table: VerdictTable) -> list[list[float | None]]:
     return [[row and row.score for row in judge.verdicts] for judge in table.judges]
 
@@ -133,10 +139,8 @@ def test_task_and_model_of_candidates_are_in_their_path(tmp_path: Path):
     ]
     table = collect(find_runs([tmp_path / "scores"]))
     assert len(runs) == len(table.rows) == 4
-    assert [(facet.name, facet.levels, facet.codes) for facet in table.facets] == [
-        ("task", ["arc", "mmlu"], [0, 0, 1, 1]),
-        ("model", ["m1", "m2"], [0, 1, 0, 1]),
-    ]
+    facets = [("task", ["arc", "mmlu"], [0, 0, 1, 1]), ("model", ["m1", "m2"], [0, 1, 0, 1])]
+    assert [(facet.name, facet.levels, facet.codes) for facet in table.facets] == facets
 
 
 def test_columns_with_few_values_are_kinds_and_others_are_not(tmp_path: Path):
@@ -158,8 +162,7 @@ def test_labels_of_a_file_replace_those_of_the_input(tmp_path: Path, fields: tup
 def test_what_is_no_result_is_told_in_a_sentence(tmp_path: Path):
     (tmp_path / "none").mkdir()
     (tmp_path / "file").write_text("")
-    (tmp_path / "begun").mkdir()
-    (tmp_path / "begun" / "verdicts.jsonl.partial").write_text("")
+    unfinished(tmp_path / "begun")
     sentences = {"none": "holds no result", "file": "is a file", "x": "is not there", "begun": "an unfinished run"}
     for name, told in sentences.items():
         with pytest.raises(InputError, match=told):
@@ -171,13 +174,11 @@ def test_what_is_no_result_is_told_in_a_sentence(tmp_path: Path):
 
 
 def test_unfinished_results_deeper_down_are_told(tmp_path: Path):
-    begun = tmp_path / "suite" / "boom"
-    begun.mkdir(parents=True)
-    (begun / "verdicts.jsonl.partial").write_text("")
+    begun = unfinished(tmp_path / "suite" / "boom")
     with pytest.raises(InputError, match=r"holds no result.*boom is unfinished"):
         find_runs([tmp_path])
     make_run(tmp_path / "suite" / "a", THREE, says(1, 0, 0))
-    (tmp_path / "suite" / "a" / "verdicts.jsonl.partial").write_text("")  # being made anew: the older one is whole
+    unfinished(tmp_path / "suite" / "a")  # being made anew: the older one is whole
     assert [run.folder.name for run in find_runs([tmp_path])] == ["a"]
     expected = [f"{begun} is unfinished and left out; start its command again to finish it."]
     assert left_out([tmp_path, tmp_path / "suite"]) == expected

@@ -27,10 +27,9 @@ def test_scores_and_labels_are_counted_by_model_task_and_metric() -> None:
     ]
     comparison = beside_harness(rows)
     lines = comparison.lines
-    assert [
-        (*line.metric[:3], line.difference.rows, line.only_judge, line.only_tool, line.partial, line.undecided)
-        for line in lines
-    ] == [("m", "t", "em", 3, 1, 1, 0, 1), ("m", "t", "f1", 2, 0, 1, 1, 0), ("m", "other", "em", 1, 1, 0, 0, 0)]
+    assert [line.metric[:3] for line in lines] == [("m", "t", "em"), ("m", "t", "f1"), ("m", "other", "em")]
+    counts = [(e.difference.rows, e.only_judge, e.only_tool, e.partial, e.undecided) for e in lines]
+    assert counts == [(3, 1, 1, 0, 1), (2, 0, 1, 1, 0), (1, 1, 0, 0, 0)]
     means = [(line.difference.first_mean, line.difference.second_mean) for line in lines]
     assert means == [(2 / 3, 2 / 3), (0.75, 0.5), (0.0, 1.0)]
     low, high = lines[0].difference.estimate.interval or (0, 0)

@@ -12,7 +12,7 @@ import pytest
 from scipy.stats import binomtest
 
 from bert_judge.errors import InputError
-from bert_judge.measures import Difference, Estimate
+from bert_judge.measures import Confusion, Difference, Estimate
 from bert_judge.records import Row, Scale, Verdict
 from bert_judge.results.runs import Run
 from bert_judge.studies.evaluate import (
@@ -74,8 +74,8 @@ def found_of(*runs: Run, settings: EvaluationSettings = SETTINGS) -> Evaluation:
     return evaluate(labelled_part(side_by_side(*runs)), settings)
 
 
-def accuracy(evaluation: Evaluation, judge: int = 0) -> float:
-    return evaluation.judges[judge].agreement.accuracy.value
+def accuracy(evaluation: Evaluation) -> float:
+    return evaluation.judges[0].agreement.accuracy.value
 
 
 def test_undecided_rows_are_counted_and_not_wrong():
@@ -94,7 +94,8 @@ def test_undecided_rows_are_counted_and_not_wrong():
     nothing = saying([judged_as(row, score=None, label=None) for row in rows], "mute")
     found = found_of(judged(rows), nothing)
     agreement = found.judges[1].agreement
-    assert (agreement.accuracy, agreement.accuracy_all.value) == (Estimate(None), 0.0)
+    assert (agreement.counts, agreement.undecided, agreement.accuracy_all.value) == (Confusion(), 60, 0.0)
+    assert agreement.accuracy == agreement.kappa == Estimate(None)
     assert (agreement.f1.value, agreement.brier, agreement.auroc) == (None, None, None)
     assert found.judges[1].curve is None and found.comparisons[0].difference.only_second == 0
 
