@@ -48,14 +48,8 @@ NO_RECORDS = ["", "{", "[]", "null", "7", "{}"]  # texts that hold no record in 
 MARKERS = ("<|question|>", "<|candidate|>", "<|reference|>")
 ARCHITECTURES = ("bert", "roberta", "xlm-roberta", "deberta-v2", "modernbert", "eurobert")
 
-_SMALL = {
-    "hidden_size": 32,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 2,
-    "intermediate_size": 48,
-    "max_position_embeddings": 130,
-    "num_labels": 2,
-}
+_SMALL = {"hidden_size": 32, "intermediate_size": 48, "max_position_embeddings": 130, "num_labels": 2}
+_SMALL |= {"num_hidden_layers": 2, "num_attention_heads": 2}
 _EXTRA: dict[str, dict] = {
     "roberta": {"pad_token_id": 1, "type_vocab_size": 1},
     "xlm-roberta": {"pad_token_id": 1, "type_vocab_size": 1},

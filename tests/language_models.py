@@ -24,17 +24,9 @@ def save_language_model(folder: Path, template: str | None = TEMPLATE, **config:
     fast = _tokenizer()
     fast.add_tokens(["<think>", "</think>"])
     fast.chat_template = template
-    settings = {
-        "vocab_size": len(fast),
-        "hidden_size": 32,
-        "intermediate_size": 48,
-        "num_hidden_layers": 2,
-        "num_attention_heads": 2,
-        "num_key_value_heads": 2,
-        "head_dim": 16,
-        "max_position_embeddings": 256,
-        **_ids(fast),
-    }
+    settings = {"hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2, "max_position_embeddings": 256}
+    settings |= {"num_attention_heads": 2, "num_key_value_heads": 2, "head_dim": 16, "vocab_size": len(fast)}
+    settings |= {name: getattr(fast, name) for name in ("bos_token_id", "eos_token_id", "pad_token_id")}
     model = at_random(lambda: Qwen3ForCausalLM(Qwen3Config(**(settings | config))))
     model.generation_config.update(do_sample=True, temperature=0.3, repetition_penalty=1.5, top_k=2)
     model.save_pretrained(folder)
@@ -60,16 +52,10 @@ def _tokenizer() -> Any:
     from transformers import PreTrainedTokenizerFast
 
     tokenizer = byte_level_tokenizer(TEXTS, ["<s>", "<|im_start|>", "<|im_end|>", "<|end|>"])
-    tokenizer.post_processor = processors.TemplateProcessing(
-        single="<s> $A <|end|>", special_tokens=[(token, tokenizer.token_to_id(token)) for token in ("<s>", "<|end|>")]
-    )
-    return PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, bos_token="<s>", eos_token="<|end|>", pad_token="<|end|>"
-    )
-
-
-def _ids(tokenizer: Any) -> dict[str, int]:
-    return {name: getattr(tokenizer, name) for name in ("bos_token_id", "eos_token_id", "pad_token_id")}
+    ends = [(token, tokenizer.token_to_id(token)) for token in ("<s>", "<|end|>")]
+    tokenizer.post_processor = processors.TemplateProcessing(single="<s> $A <|end|>", special_tokens=ends)
+    tokens = {"bos_token": "<s>", "eos_token": "<|end|>", "pad_token": "<|end|>"}
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, **tokens)
 
 
 def at_random(make: Callable[[], Any], seed: int = 0) -> Any:

@@ -11,14 +11,14 @@ one that the tool wrote down. It takes some minutes and a package index, so that
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+from json_lines import read_rows
 
 PROJECT = Path(__file__).parents[1]
 EXAMPLES = PROJECT / "examples"
@@ -105,7 +105,7 @@ def check(tool: Tool, folder: Path) -> str:
     words = [word.replace("MODEL", str(model)).replace("LOG", str(log)) for word in tool.command.split()]
     run(python.parent / words[0], *words[1:])
     run(python.parent / "bert-judge", "score", str(log), "--output_dir", str(out), "--overwrite", "--quiet")
-    verdicts = list(records(out / "verdicts.jsonl"))
+    verdicts = read_rows(out / "verdicts.jsonl")
     assert len(verdicts) == tool.rows, f"{len(verdicts)} rows, {tool.rows} were expected"
     assert len({str(verdict["id"]) for verdict in verdicts}) == tool.rows, "rows of the same id"
     live = [verdict[tool.live] for verdict in verdicts]
@@ -131,18 +131,10 @@ def environment(tool: Tool, folder: Path) -> Path:
 def run(*command: str | Path) -> None:
     """Run a command in `examples`; what it prints is shown where it fails."""
     environment = {**os.environ, "HF_HUB_OFFLINE": "1", "PYTHONWARNINGS": "ignore"}
-    done = subprocess.run(
-        list(map(str, command)), cwd=EXAMPLES, env=environment, capture_output=True, text=True, check=False
-    )
+    words = list(map(str, command))
+    done = subprocess.run(words, cwd=EXAMPLES, env=environment, capture_output=True, text=True)
     if done.returncode:
-        raise SystemExit(
-            f"{done.stdout}\n{done.stderr}\n{' '.join(map(str, command))[:300]} ended with {done.returncode}"
-        )
-
-
-def records(path: Path) -> Iterator[dict]:
-    for line in path.read_text("utf-8").splitlines():
-        yield json.loads(line)
+        raise SystemExit(f"{done.stdout}\n{done.stderr}\n{' '.join(words)[:300]} ended with {done.returncode}")
 
 
 if __name__ == "__main__":

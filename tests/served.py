@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from bert_judge.errors import ModelError
 from bert_judge.judges import Judge
-from bert_judge.records import JudgeInfo
+from bert_judge.records import JudgeInfo, Verdict
 from bert_judge.server import ServerOptions
 from bert_judge.server.access import Keys
 from bert_judge.server.app import make_app
@@ -73,7 +74,6 @@ def started(folder: Path, *arguments: str) -> Iterator[tuple[subprocess.Popen[st
     command = [sys.executable, "-m", "bert_judge", "serve", "--port", "0", *arguments]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, cwd=folder, stdout=pipe, stderr=pipe, text=True, env=environment) as process:
-        assert process.stdout
         try:
             yield process, process.stdout.readline().split(" at ")[1].split(";")[0]
         finally:
@@ -94,8 +94,6 @@ class Slow(Judge):
         self._passes = threading.Semaphore(0) if held else None
 
     def assess(self, samples):
-        from bert_judge.records import Verdict
-
         samples = list(samples)
         self.batches.append(len(samples))
         time.sleep(self.seconds)
@@ -106,14 +104,11 @@ class Slow(Judge):
             if sample.candidate == "sleep":
                 time.sleep(PATIENCE)
             if sample.candidate == "die":
-                from bert_judge.errors import ModelError
-
                 raise ModelError("the endpoint is gone.")
             yield Verdict(float(len(sample.candidate)), None, f"of {sample.candidate}", 0)
 
     def let_through(self, batches: int = 1_000_000) -> None:
         """Let so many batches pass, including future ones."""
-        assert self._passes is not None
         self._passes.release(batches)
 
 
@@ -125,8 +120,6 @@ class Rule(Judge):
         self._keeps = keeps
 
     def assess(self, samples):
-        from bert_judge.records import Verdict
-
         for sample in samples:
             keeps = self._keeps(sample.candidate)
             yield Verdict(float(keeps), int(keeps))

@@ -9,16 +9,10 @@ import pytest
 
 from bert_judge.cli import main
 from bert_judge.wording import public_command, public_text
+from json_lines import EXAMPLES, read_rows, write_rows
 from scripted_endpoint import Answer, endpoint
 
-ROWS = Path(__file__).parents[1] / "examples" / "answers.jsonl"
 SECRETS = ("us3r", "pa55word", "k3y")
-
-
-def three_rows(folder: Path) -> Path:
-    rows = folder / "rows.jsonl"
-    rows.write_text("".join(ROWS.read_text(encoding="utf-8").splitlines(keepends=True)[:3]), encoding="utf-8")
-    return rows
 
 
 def test_an_address_is_shown_without_user_query_and_fragment():
@@ -41,7 +35,7 @@ def test_no_secret_of_an_address_is_written_or_printed(
 ):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("BERT_JUDGE_CACHE", str(tmp_path / "cache"))
-    rows = three_rows(tmp_path)
+    rows = write_rows(tmp_path / "rows.jsonl", read_rows(EXAMPLES)[:3])
     with endpoint(lambda prompt, _: Answer(status=400) if "Paris" in prompt else Answer()) as server:
         url = server.base_url.replace("://", "://us3r:pa55word@") + "?api_key=k3y"
         config = tmp_path / "config.yaml"
@@ -51,10 +45,10 @@ def test_no_secret_of_an_address_is_written_or_printed(
         given = flag.format(url, config=config).split()
         judge = ["--judge_type", "LLMJudge", "--backend", "openai", "--model_path", "m", "--retries", "0"]
         out = str(tmp_path / "out")
-        main(["score", str(rows), *judge, *given, "--output_dir", out])
+        main(["score", rows, *judge, *given, "--output_dir", out])
         assert server.paths[0].endswith("?api_key=k3y")
     assert main(["report", out]) == 0
-    main(["score", str(rows), *judge, *(each.replace("base", "bse", 1) for each in given), "--output_dir", out])
+    main(["score", rows, *judge, *(each.replace("base", "bse", 1) for each in given), "--output_dir", out])
     config.unlink()
     expected = {"run.json", "verdicts.jsonl", "report.html", "report.json", "report.md", "store.sqlite"}
     assert expected <= {path.name for path in tmp_path.rglob("*")}
@@ -84,28 +78,23 @@ _NEEDED: dict[str, list[str]] = {
 }
 """What commands need to come as far as a flag's value; `serve` and `label` go on until they are stopped."""
 
-
-_TEXTS = {"--title", "--think_token", "--reference_separator"}
-"""Whose value is a text to be shown, whatever it is."""
+_TEXTS = {"--title", "--think_token", "--reference_separator"}  # whose value is a text to be shown, whatever it is
 
 
 def leaks(folder: Path, printed: str) -> list[str]:
     """Where a secret stands. Pictures are left out: a short secret may stand in their bytes by chance."""
-    written = {str(path): str(path.relative_to(folder)).encode() for path in folder.rglob("*")}
-    written |= {
-        str(path): path.read_bytes() + written[str(path)]
-        for path in folder.rglob("*")
-        if path.is_file() and path.suffix != ".png"
-    }
-    told = written | {"printed": printed.encode()}
-    return [f"{secret} in {name}" for name, text in told.items() for secret in SECRETS if secret.encode() in text]
+    texts = {"printed": printed.encode()}
+    for path in folder.rglob("*"):
+        content = path.read_bytes() if path.is_file() and path.suffix != ".png" else b""
+        texts[str(path)] = str(path.relative_to(folder)).encode() + content
+    return [f"{secret} in {name}" for name, text in texts.items() for secret in SECRETS if secret.encode() in text]
 
 
 @pytest.fixture
 def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("BERT_JUDGE_CACHE", str(tmp_path / "cache"))
-    three_rows(tmp_path)
+    write_rows("rows.jsonl", read_rows(EXAMPLES)[:3])
     for folder, judge in (("done", "containment"), ("done2", "exact_match")):
         assert main(["score", "rows.jsonl", "--judge", judge, "--output_dir", folder, "--quiet"]) == 0
     capfd.readouterr()
@@ -113,9 +102,7 @@ def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.Cap
 
 
 @pytest.mark.parametrize("command", _FLAGS)
-def test_no_secret_in_any_flag_is_written_or_printed(
-    command: str, workplace: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_no_secret_in_any_flag_gets_out(command: str, workplace: Path, capfd: pytest.CaptureFixture[str]) -> None:
     name, *kind = command.split()
     if name not in _NEEDED:
         pytest.skip("it goes on until it is stopped")
@@ -133,9 +120,7 @@ def test_no_secret_in_any_flag_is_written_or_printed(
         assert not found, (flag, found)
 
 
-@pytest.mark.parametrize(
-    "variable", ["OPENAI_API_KEY", "OPENAI_BASE_URL", "HF_TOKEN", "BERT_JUDGE_API_KEY", "RAY_ADDRESS"]
-)
+@pytest.mark.parametrize("variable", "OPENAI_API_KEY OPENAI_BASE_URL HF_TOKEN BERT_JUDGE_API_KEY RAY_ADDRESS".split())
 def test_no_secret_in_a_variable_is_written_or_printed(
     variable: str, workplace: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bert_judge.metrics import (
@@ -69,11 +69,11 @@ OPTION_A = [
 ]
 # fmt: on
 texts = st.one_of(st.text(), st.text(alphabet="aAthe nP.,'é北京 \n"))
-
+ascii_texts = st.text(st.characters(max_codepoint=0x7F))
 
 # tests/tables/metrics.yaml has what each gives
 OF_TEXTS: list[Callable[..., object]] = [exact_match, containment, token_f1, raw_match, choice]
-OF_TEXTS += [normalise, find_boxed, strip_markup]
+OF_TEXTS += [normalise, find_boxed, strip_markup, rouge_l, math_verify]
 
 
 def test_what_each_function_gives() -> None:
@@ -85,14 +85,12 @@ def test_what_each_function_gives() -> None:
             assert result == (pytest.approx(expected) if isinstance(expected, float) else expected), (function, passed)
 
 
-@settings(deadline=None)
 @given(candidate=texts, reference=texts)
 def test_measures_lie_between_0_and_1(candidate: str, reference: str) -> None:
     for measure in MEASURES:
         assert 0 <= measure(candidate, reference) <= 1
 
 
-@settings(deadline=None)
 @given(candidate=texts, reference=texts)
 def test_f1_is_symmetric_and_1_where_texts_match(candidate: str, reference: str) -> None:
     assert token_f1(candidate, reference) == token_f1(reference, candidate)
@@ -100,7 +98,6 @@ def test_f1_is_symmetric_and_1_where_texts_match(candidate: str, reference: str)
         assert token_f1(candidate, reference) == 1
 
 
-@settings(deadline=None)
 @given(before=texts, reference=texts, after=texts)
 def test_a_reference_between_other_words_is_contained(before: str, reference: str, after: str) -> None:
     inner = normalise(reference)
@@ -108,7 +105,6 @@ def test_a_reference_between_other_words_is_contained(before: str, reference: st
         assert containment(f"{normalise(before)} {inner} {normalise(after)}", inner) == bool(inner)
 
 
-@settings(deadline=None)
 @given(text=st.text(alphabet=st.characters(max_codepoint=0x24F)))
 def test_normalise_is_stable_and_single_spaced(text: str) -> None:
     once = normalise(text)
@@ -117,8 +113,7 @@ def test_normalise_is_stable_and_single_spaced(text: str) -> None:
     assert once == " ".join(once.split())
 
 
-@settings(deadline=None)
-@given(text=st.text(alphabet=st.characters(max_codepoint=0x7F)))
+@given(text=ascii_texts)
 def test_normalise_ignores_case(text: str) -> None:
     assert normalise(text.upper()) == normalise(text.lower())
 
@@ -129,10 +124,6 @@ def test_choice_finds_the_option() -> None:
         assert choice(candidate, "B) Lyon") == 0
 
 
-ascii_texts = st.text(st.characters(max_codepoint=0x7F))
-
-
-@settings(deadline=None)
 @example(pairs=PAIRS)
 @given(pairs=st.lists(st.tuples(ascii_texts, ascii_texts), max_size=1))
 def test_rouge_is_that_of_rouge_score_for_any_ascii(pairs: list[tuple[str, str]]) -> None:
@@ -140,16 +131,6 @@ def test_rouge_is_that_of_rouge_score_for_any_ascii(pairs: list[tuple[str, str]]
 
     for candidate, reference in pairs:
         assert rouge_l(candidate, reference) == RougeScorer(["rougeL"]).score(reference, candidate)["rougeL"].fmeasure
-
-
-def test_rouge_reads_every_script() -> None:
-    for candidate, reference, expected in [
-        ("北京市", "北京", 0.8),
-        ("Café Zürich", "café", 2 / 3),
-        ("Москва", "Киев", 0.0),
-        ("हिन्दी भाषा", "हिन्दी", 2 / 3),
-    ]:
-        assert rouge_l(candidate, reference) == pytest.approx(expected)
 
 
 def test_bleu_and_chrf_are_those_of_sacrebleu() -> None:
@@ -160,32 +141,8 @@ def test_bleu_and_chrf_are_those_of_sacrebleu() -> None:
         assert chrf(candidate, reference) == pytest.approx(sacrebleu.sentence_chrf(candidate, [reference]).score / 100)
 
 
-def test_math_verify_sees_what_is_equal() -> None:
-    for candidate, reference in [
-        ("42", "42.0"),
-        ("1,000", "1000"),
-        ("1 000", "1000"),
-        ("$18", "18"),
-        ("€5", "5"),
-        ("+5", "5"),
-        ("−5", "-5"),
-        ("٣", "3"),
-        ("50%", "0.5"),
-        ("9/7", r"\frac{9}{7}"),
-        (r"\frac97", r"$\frac{9}{7}$"),
-        ("The answer is 12.", "12"),
-        (r"So it is $\frac{1}{2}$ of them.", "0.5"),
-        ("x = 3", "3"),
-        ("(x+1)^2", "x^2+2x+1"),
-        ("(3,4]", "(3, 4]"),
-        (r"\{1,2\}", r"\{2, 1\}"),
-        (r"10 \text{ cm}", "10"),
-        ("ten", " ten "),
-    ]:
-        assert math_verify(candidate, reference) == 1
-
-
 def test_math_verify_says_why_not() -> None:
+    assert (verify_math("42", "yes").score, math_verify("42", "yes")) == (None, 0)  # a reference without maths
     for candidate, reference, reason in [
         ("41", "42", "different"),
         ("2:30", "2:45", "different"),
@@ -200,11 +157,6 @@ def test_math_verify_says_why_not() -> None:
         assert finding.score == 0
         assert re.search(reason, finding.reason or "")
         assert math_verify(candidate, reference) == 0
-
-
-def test_a_reference_without_maths_is_undecided() -> None:
-    assert verify_math("42", "yes").score is None
-    assert math_verify("42", "yes") == 0
 
 
 def test_math_verify_is_that_of_its_package() -> None:
@@ -291,7 +243,6 @@ def test_the_worker_ends_with_its_parent(busy: bool) -> None:
     )
     command = [sys.executable, "-W", "error", "-c", code]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as parent:
-        assert parent.stdin and parent.stdout and parent.stderr
         assert parent.stdout.readline() == b"ready\n"
         (worker,) = workers(parent.pid)
         parent.stdin.write(b"\n")

@@ -15,34 +15,12 @@ from bert_judge.errors import InputError
 from bert_judge.inputs import Source, open_source
 from bert_judge.judges import Judge
 from bert_judge.measures import Estimate, rate_interval, wilson_interval
-from bert_judge.records import JudgeInfo, Sample, Verdict
+from bert_judge.records import Sample, Verdict
 from bert_judge.results import Identity, ResultFolder
 from bert_judge.results.summary import Tally
 from bert_judge.studies.score import score_source
+from failing_judges import Few, Steady
 from json_lines import write_rows
-
-
-class Steady(Judge):
-    """Says right where the candidate is the reference; raises before row `fail_at`, counts what it judged."""
-
-    info = JudgeInfo("steady", "Steady|version:1")
-
-    def __init__(self, fail_at: int | None = None) -> None:
-        self.fail_at = fail_at
-        self.judged: list[str | None] = []
-
-    def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
-        for sample in samples:
-            if len(self.judged) == self.fail_at:
-                raise RuntimeError("the judge broke")
-            self.judged.append(sample.id)
-            right = int(sample.candidate in sample.references)
-            yield Verdict(float(right), right)
-
-
-class Few(Steady):
-    def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
-        yield from list(super().assess(samples))[:-1]
 
 
 class Many(Steady):
@@ -73,7 +51,7 @@ def test_a_run_judges_every_row_in_order(source: Source, tmp_path: Path):
 
 def test_what_was_judged_before_a_failure_stays_and_is_not_judged_again(source: Source, tmp_path: Path):
     with pytest.raises(RuntimeError, match="the judge broke"):
-        list(score_source(source, Steady(fail_at=4), folder_for(source, tmp_path / "r")))
+        list(score_source(source, Steady(fail_at="5"), folder_for(source, tmp_path / "r")))
     folder, judge = folder_for(source, tmp_path / "r"), Steady()
     assert folder.rows_done == 4
     assert list(score_source(source, judge, folder)) == [5, 6, 7, 8, 9, 10]
@@ -85,38 +63,24 @@ def test_what_was_judged_before_a_failure_stays_and_is_not_judged_again(source: 
     assert folder.run["summary"] == whole.run["summary"]
 
 
-def test_a_closed_run_can_go_on(source: Source, tmp_path: Path):
-    counts = score_source(source, Steady(), folder_for(source, tmp_path / "r"))
-    assert [next(counts) for _ in range(3)] == [1, 2, 3]
+@pytest.mark.parametrize("stop", [1, 3, 10])
+def test_rows_are_judged_as_they_are_needed_and_a_closed_run_can_go_on(source: Source, tmp_path: Path, stop: int):
+    first, second = Steady(), Steady()
+    counts = score_source(source, first, folder_for(source, tmp_path / "r"))
+    assert [next(counts) for _ in range(stop)] == [*range(1, stop + 1)]
     counts.close()
-    assert folder_for(source, tmp_path / "r").rows_done == 3
-
-
-def test_a_run_that_stopped_before_its_end_was_named_only_needs_naming(source: Source, tmp_path: Path):
-    counts = score_source(source, Steady(), folder_for(source, tmp_path / "r"))
-    assert [next(counts) for _ in range(10)][-1] == 10
-    counts.close()
-    folder, judge = folder_for(source, tmp_path / "r"), Steady()
-    assert list(score_source(source, judge, folder)) == []
-    assert judge.judged == []
+    folder = folder_for(source, tmp_path / "r")
+    assert folder.rows_done == len(first.judged) == stop
+    assert list(score_source(source, second, folder)) == [*range(stop + 1, 11)]
+    assert first.judged + second.judged == [str(row) for row in range(1, 11)]
     assert folder.finished
 
 
-def test_rows_are_judged_as_they_are_needed(source: Source, tmp_path: Path):
-    judge = Steady()
-    counts = score_source(source, judge, folder_for(source, tmp_path / "r"))
-    next(counts)
-    assert judge.judged == ["1"]
-    counts.close()
-
-
-@pytest.mark.parametrize(
-    ("judge", "said"),
-    [(Few(), "Few stopped after 9 of the verdicts"), (Many(), "Many gave more than 10 verdicts for 10")],
-)
-def test_one_verdict_per_sample_or_none_is_kept(source: Source, tmp_path: Path, judge: Judge, said: str):
-    with pytest.raises(InputError, match=f"{said}.*None of this run is kept"):
-        list(score_source(source, judge, folder_for(source, tmp_path / "r")))
+@pytest.mark.parametrize("judge", [Few, Many])
+def test_one_verdict_per_sample_or_none_is_kept(source: Source, tmp_path: Path, judge: type[Judge]):
+    message = {Few: "Few stopped after 9 of the verdicts", Many: "Many gave more than 10 verdicts for 10"}[judge]
+    with pytest.raises(InputError, match=f"{message}.*None of this run is kept"):
+        list(score_source(source, judge(), folder_for(source, tmp_path / "r")))
     assert list((tmp_path / "r").iterdir()) == []
     assert folder_for(source, tmp_path / "r").rows_done == 0
 
@@ -138,7 +102,7 @@ def test_what_is_no_verdict_is_told(source: Source, tmp_path: Path):
 def test_texts_can_be_left_out(source: Source, tmp_path: Path):
     folder = folder_for(source, tmp_path / "r")
     list(score_source(source, Steady(), folder, texts=False))
-    assert set(next(folder.records())) == {"id", "score", "label", "gold", "question_hash"}
+    assert set(next(folder.records())) == {"id", "score", "label", "gold", "details", "question_hash"}
 
 
 _ids = count()
@@ -157,7 +121,6 @@ def test_the_summary_counts():
     assert summary.accuracy == Estimate(3 / 5, *wilson_interval(3, 5), 5, "Wilson interval")
     assert summary.accuracy_all == 3 / 6
     agreement = summary.agreement
-    assert agreement is not None
     assert (agreement.counts.cells, agreement.undecided) == ((1, 1, 1, 1), 1)
     assert agreement.accuracy == Estimate(0.5, *wilson_interval(2, 4), 4, "Wilson interval")
     assert (agreement.accuracy_all.value, agreement.f1.value, agreement.kappa.value) == (0.4, 0.5, 0.0)
@@ -169,7 +132,6 @@ def test_agreement_is_that_of_scikit_learn():
     golds = [1, 1, 1, 0, 0, 1, 0, 1, 1, 0, 0]
     labels = [1, 0, 1, 0, 1, 1, 0, 1, 1, 0, 1]
     agreement = Tally(map(record, labels, golds)).summary().agreement
-    assert agreement is not None
     assert agreement.accuracy.value == pytest.approx(accuracy_score(golds, labels))
     assert agreement.f1.value == pytest.approx(f1_score(golds, labels))
     assert agreement.kappa.value == pytest.approx(cohen_kappa_score(golds, labels))
@@ -197,7 +159,6 @@ def test_intervals_are_by_question():
     summary = Tally(answered(6, 20)).summary()
     assert (summary.accuracy.value, summary.accuracy.method) == (0.5, "interval by question (6 questions)")
     assert summary.accuracy.interval == pytest.approx(wilson_interval(3, 6))
-    assert summary.agreement is not None
     agreement = summary.agreement.accuracy
     assert agreement.method == "interval by question (6 questions)"
     assert agreement.interval == pytest.approx(rate_interval([19] * 3 + [1] * 3, [20] * 6))
@@ -206,7 +167,6 @@ def test_intervals_are_by_question():
 def test_one_answer_a_question_has_wilsons_interval():
     summary = Tally(answered(40, 1)).summary()
     assert (summary.accuracy.interval, summary.accuracy.method) == (wilson_interval(20, 40), "Wilson interval")
-    assert summary.agreement is not None
     assert summary.agreement.accuracy.method == "Wilson interval"
 
 
@@ -236,7 +196,7 @@ def test_the_summary_is_by_question_however_verdicts_are_written(tmp_path: Path,
 
     list(score_source(source, Steady(), folder("whole"), texts=texts))
     with pytest.raises(RuntimeError):
-        list(score_source(source, Steady(fail_at=17), folder("stopped"), texts=texts))
+        list(score_source(source, Steady(fail_at="18"), folder("stopped"), texts=texts))
     list(score_source(source, Steady(), folder("stopped"), texts=texts))
     whole, resumed = (folder(name).run["summary"] for name in ("whole", "stopped"))
     assert whole == resumed

@@ -37,15 +37,8 @@ def save_encoder(folder: Path) -> Path:
     tokenizer = make_tokenizer("bert", [*CORPUS[:2], *CITIES * 2, *pieces * 2])
     fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer, pad_token="<pad>", unk_token="<unk>")
     torch.manual_seed(0)
-    config = BertConfig(
-        vocab_size=len(fast),
-        hidden_size=32,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        intermediate_size=64,
-        max_position_embeddings=64,
-        pad_token_id=fast.pad_token_id,
-    )
+    sizes = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2}
+    config = BertConfig(vocab_size=len(fast), max_position_embeddings=64, pad_token_id=fast.pad_token_id, **sizes)
     BertModel(config).save_pretrained(folder)
     fast.save_pretrained(folder)
     return folder

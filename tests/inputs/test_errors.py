@@ -46,17 +46,9 @@ def test_broken_files(tmp_path: Path, subtests: pytest.Subtests) -> None:
         ("x.jsonl", GOOD + "\n[1]\n" + "x\n" * 3, r"line 3 holds no JSON object.* \(and 3 more\); fix it, or set such"),
         ("x.jsonl", json.dumps([1]), r"input_format='json'"),
         ("x.jsonl", GOOD + "[" * 100_000, r"line 2 is not valid JSON \(it is nested too deeply\)"),
-        (
-            "x.jsonl",
-            GOOD.encode() + b'{"answer": "\xff"}\n',
-            r"line 2 is not UTF-8 text \(the byte 0xff at its position 13",
-        ),
+        ("x.jsonl", b'\n{"answer": "\xff"}\n', r"line 2 is not UTF-8 text \(the byte 0xff at its position 13"),
         ("x.json", b'[{"answer": "a",\n "output": "\xff"}]', r"line 2 is not UTF-8 text .the byte 0xff"),
-        (
-            "x.csv",
-            b'answer,output\n"a\nb",x\na,\x81\n',
-            r"line 4 is not UTF-8 text \(the byte 0x81 at its position 3; save.*iconv",
-        ),
+        ("x.csv", b'answer,output\n"a\nb",x\na,\x81\n', r"line 4 is not UTF-8 .*0x81 at its position 3; save.*iconv"),
         ("x.csv", b"answer,\xff\na,b\n", r"line 1 is not UTF-8 .*its header must be right"),
         ("x.csv", 'answer,output\na,"x\nb,y\n', r"line 2 is not valid CSV \(unexpected end of data\)"),
         ("x.tsv", 'answer\toutput\na\t"x"y\n', r"line 2 is not valid TSV"),
@@ -69,11 +61,7 @@ def test_broken_files(tmp_path: Path, subtests: pytest.Subtests) -> None:
         ("x.json", "[" + GOOD + ",]", r"is not valid JSON \(Expecting value\)"),
         ("x.json", "[" + GOOD + ", 7]", r"row 2 holds no JSON object"),
         ("x.json", "7", r"neither JSON lines nor a JSON list.*input_format='csv' \(jsonl, json, csv, tsv, parquet\)"),
-        (
-            "x.dat",
-            "question;answer",
-            r"neither JSON lines nor a JSON list; give .*a name that ends with \.csv, .*input_format=",
-        ),
+        ("x.dat", "a;b", r"neither JSON lines nor a JSON list; give .*a name that ends with \.csv, .*input_format="),
         ("x.xlsx", "PK\x03\x04", r"x\.xlsx is a workbook .*save its sheet there as CSV"),
         ("x.jsonl.gz", GOOD, r"x\.jsonl\.gz is not gzip, though its name ends so"),
         ("x.jsonl.gz", gzip.compress(GOOD.encode(), mtime=0)[:-9], r"gzip file that was cut short"),
@@ -94,35 +82,29 @@ def test_broken_files(tmp_path: Path, subtests: pytest.Subtests) -> None:
 
 def test_bad_rows(tmp_path: Path, subtests: pytest.Subtests) -> None:
     for row, match in [
-        ({"answer": "a"}, r"line 2 has no candidate: the column 'output' is missing"),
-        ({"output": "x"}, r"line 2 has no reference: the column 'answer' is missing"),
-        ({"answer": None, "output": "x"}, r"line 2 has no reference: the column 'answer' holds null"),
-        ({"answer": [], "output": "x"}, r"line 2 has no reference: the column 'answer' holds an empty list"),
-        ({"answer": {"text": []}, "output": "x"}, r"line 2 has no reference"),
-        ({"answer": " ", "output": "x"}, r"line 2 has an empty reference in the column 'answer'"),
-        ({"answer": ["a", ""], "output": "x"}, r"line 2 has an empty reference"),
-        ({"answer": [None], "output": "x"}, r"line 2 has no reference: the column 'answer' holds a list"),
-        ({"answer": {"a": 1}, "output": "x"}, r"line 2 has an object in the column 'answer'"),
-        (
-            {"answer": "a", "output": ["x"]},
-            r"line 2 has a list in the column 'output'.*columns=\{'candidate': 'output\.0'\}",
-        ),
-        ({"answer": [["a"]], "output": "x"}, r"line 2 has a list in the column 'answer', where text was expected"),
-        ({"answer": "a", "output": 0.5}, r"line 2 has the number 0\.5 in the column 'output'.*numbers_as_text=True"),
-        ({"answer": 5, "output": "x"}, r"line 2 has the number 5 in the column 'answer'"),
-        ({"answer": "a", "output": "x", "question": 5}, r"line 2 has the number 5 in the column 'question'"),
-        ({"answer": "a", "output": "x", "question": [{"role": "system"}]}, r"no message of a user was found"),
-        ({"answer": "a", "output": "x", "id": {}}, r"line 2 has an object in the column 'id', where an id was"),
-        (
-            {"answer": "a", "output": "x", "label": "maybe"},
-            r"line 2 has 'maybe' in the column 'label'.*columns=\{'label': ''\}",
-        ),
-        ({"answer": "a", "output": "x", "label": 2}, r"line 2 has 2 in the column 'label', where a label was expected"),
+        ({"answer": "a"}, r"has no candidate: the column 'output' is missing"),
+        ({"output": "x"}, r"has no reference: the column 'answer' is missing"),
+        ({"answer": None, "output": "x"}, r"has no reference: the column 'answer' holds null"),
+        ({"answer": [], "output": "x"}, r"has no reference: the column 'answer' holds an empty list"),
+        ({"answer": {"text": []}, "output": "x"}, r"has no reference"),
+        ({"answer": " ", "output": "x"}, r"has an empty reference in the column 'answer'"),
+        ({"answer": ["a", ""], "output": "x"}, r"has an empty reference"),
+        ({"answer": [None], "output": "x"}, r"has no reference: the column 'answer' holds a list"),
+        ({"answer": {"a": 1}, "output": "x"}, r"has an object in the column 'answer'"),
+        ({"answer": "a", "output": ["x"]}, r"has a list in the column 'output'.*columns=\{'candidate': 'output\.0'\}"),
+        ({"answer": [["a"]], "output": "x"}, r"has a list in the column 'answer', where text was expected"),
+        ({"answer": "a", "output": 0.5}, r"has the number 0\.5 in the column 'output'.*numbers_as_text=True"),
+        ({"answer": 5, "output": "x"}, r"has the number 5 in the column 'answer'"),
+        ({"answer": "a", "output": "x", "question": 5}, r"has the number 5 in the column 'question'"),
+        ({"answer": "a", "output": "x", "question": [{"role": "system"}]}, r".*no message of a user was found"),
+        ({"answer": "a", "output": "x", "id": {}}, r"has an object in the column 'id', where an id was"),
+        ({"answer": "a", "output": "x", "label": "maybe"}, r"has 'maybe' in the column 'label'.*=\{'label': ''\}"),
+        ({"answer": "a", "output": "x", "label": 2}, r"has 2 in the column 'label', where a label was expected"),
     ]:
         with subtests.test(row=row, match=match):
             text = json.dumps(row)
             path = write(tmp_path, "x.jsonl", GOOD + text + "\n" + GOOD)
-            assert "skip_bad_rows=True" in refusal(path, match)
+            assert "skip_bad_rows=True" in refusal(path, f"line 2 {match}")
             source = open_source(path, skip_bad_rows=True)
             assert list(source) == [Sample("x", ("a",), id="1"), Sample("x", ("a",), id="3")]
             assert source.rows == 2
@@ -135,11 +117,8 @@ def test_bad_rows_of_a_table_or_without_columns_are_kept(tmp_path: Path) -> None
     path = write(tmp_path, "x.csv", 'answer,output\n"a\nb",x\n,é\na,b,c\n"a"a,b\nz,y\n')
     source = open_source(path, skip_bad_rows=True)
     assert [sample.id for sample in source] == ["1", "5"]
-    assert [(bad.line, bad.text) for bad in source.bad_rows] == [
-        (4, '{"answer": "", "output": "é"}'),
-        (5, '["a", "b", "c"]'),
-        (6, "[]"),
-    ]
+    bad_rows = [(4, '{"answer": "", "output": "é"}'), (5, '["a", "b", "c"]'), (6, "[]")]
+    assert [(bad.line, bad.text) for bad in source.bad_rows] == bad_rows
 
     path = write(tmp_path, "x.jsonl", '{"error": "timeout"}\n{"target": "t"}\n' + GOOD)
     source = open_source(path, skip_bad_rows=True)
@@ -161,17 +140,14 @@ def test_nothing_but_bad_rows_and_what_a_limit_hides(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("skip_bad_rows", [False, True])
 def test_missing_columns(tmp_path: Path, skip_bad_rows: bool) -> None:
-    path = write(tmp_path, "x.csv", "id,q,gold\n1,2,3\n")
-    match = r"has no column for the candidate: found id, q, gold; name it with columns=\{'candidate': 'COLUMN'\}\."
-    refusal(path, match, skip_bad_rows=skip_bad_rows)
-    path = write(tmp_path, "x.jsonl", '{"id": 1}\n')
-    match = (
-        r"no column for the reference and none for the candidate: found id; name them with "
-        r"columns=\{'reference': 'COLUMN', 'candidate': 'COLUMN'\}\."
-    )
-    refusal(path, match, skip_bad_rows=skip_bad_rows)
-    path = write(tmp_path, "x.jsonl", "{}\n")
-    refusal(path, r"no column for the reference.*found none at all", skip_bad_rows=skip_bad_rows)
+    both = r"\{'reference': 'COLUMN', 'candidate': 'COLUMN'\}\."
+    for name, content, match in [
+        ("x.csv", "id,gold\n1,3\n", r"candidate: found id, gold; name it with columns=\{'candidate': 'COLUMN'\}\."),
+        ("x.jsonl", '{"id": 1}\n', f"reference and none for the candidate: found id; name them with columns={both}"),
+        ("x.jsonl", "{}\n", r"reference.*found none at all"),
+    ]:
+        path = write(tmp_path, name, content)
+        refusal(path, f"has no column for the {match}", skip_bad_rows=skip_bad_rows)
 
 
 def test_mappings_that_do_not_fit(tmp_path: Path) -> None:

@@ -39,9 +39,8 @@ def test_a_table_of_excel_is_read_in_every_encoding_and_packing(tmp_path: Path) 
 
 
 def test_unicode_text_of_excel_has_tabs(tmp_path: Path) -> None:
-    text = 'question\tanswer\toutput\r\n"a, b; c"\tr\tx;y\r\n'
     for name in ("x.csv", "x.tsv"):
-        (tmp_path / name).write_bytes(text.encode("utf-16"))
+        (tmp_path / name).write_bytes('question\tanswer\toutput\r\n"a, b; c"\tr\tx;y\r\n'.encode("utf-16"))
         assert list(open_source(tmp_path / name)) == [Sample("x;y", ("r",), "a, b; c", "1")]
 
 
@@ -95,16 +94,13 @@ def test_every_text_format_in_every_packing(tmp_path: Path, subtests: pytest.Sub
             assert len(open_source(tmp_path / "x.dat")) == 3
 
 
-def test_packed_parts_after_each_other_and_standard_input_are_unpacked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests
-) -> None:
-    line = b'{"answer": "a", "output": "x"}\n'
-    for ending, pack in PACKERS.items():
-        with subtests.test(ending=ending):
-            (tmp_path / f"x.jsonl{ending}").write_bytes(pack(line) + pack(line * 2))
-            assert len(open_source(tmp_path / f"x.jsonl{ending}")) == 3
-            monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(pack(line * 3))))
-            assert len(open_source("-")) == 3  # known by its beginning
+@pytest.mark.parametrize("ending", PACKERS)
+def test_parts_and_standard_input_are_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str) -> None:
+    line, pack = b'{"answer": "a", "output": "x"}\n', PACKERS[ending]
+    (tmp_path / f"x.jsonl{ending}").write_bytes(pack(line) + pack(line * 2))
+    assert len(open_source(tmp_path / f"x.jsonl{ending}")) == 3
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(pack(line * 3))))
+    assert len(open_source("-")) == 3  # known by its beginning
 
 
 def test_a_large_file_of_utf_16_is_read_in_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,6 +25,7 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(ROLES) | st.text(max_size=5), inner),
     max_leaves=12,
 )
+MEMBERS = ["samples/a_epoch_1.json", "header.json", "../../out.json", "/etc/x.json", "_journal/s.json"]
 SLOW = [hypothesis.HealthCheck.function_scoped_fixture, hypothesis.HealthCheck.too_slow]
 FUZZ = hypothesis.settings(max_examples=150, deadline=None, suppress_health_check=SLOW)
 
@@ -98,12 +99,7 @@ def replaced(value: Any, data: st.DataObject) -> Any:
 
 
 @FUZZ
-@hypothesis.given(
-    member=st.sampled_from(
-        ["samples/a_epoch_1.json", "header.json", "../../out.json", "/etc/x.json", "_journal/s.json"]
-    ),
-    value=JSON,
-)
+@hypothesis.given(member=st.sampled_from(MEMBERS), value=JSON)
 def test_any_member_of_an_archive(member: str, value: Any, tmp_path: Path) -> None:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:

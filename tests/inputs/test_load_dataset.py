@@ -85,7 +85,7 @@ def test_layouts(local: Path, layout: str) -> None:
 
 
 def test_a_saved_dictionary_of_splits(local: Path) -> None:
-    splits = {"test": Dataset.from_list([{"text": TEST}]), "train": Dataset.from_list([{"text": TRAIN}])}
+    splits = {name: Dataset.from_list([{"text": text}]) for name, text in (("test", TEST), ("train", TRAIN))}
     DatasetDict(splits).save_to_disk(str(local / "data" / "main"))
     assert texts("org/data", "main", "test") == [TEST]
     assert texts("org/data", "main") == [TEST, TRAIN]
@@ -169,10 +169,6 @@ def test_filter_and_process_write_nothing_beside_the_data(local: Path, capfd: py
         load_dataset("data", None, "test", process_fn=lambda row: {"question": row["problem"]})
 
 
-def _cut(path: Path) -> None:
-    path.write_bytes(path.read_bytes()[:20])
-
-
 @pytest.mark.parametrize(
     ("save", "file", "broken"),
     [
@@ -185,7 +181,8 @@ def _cut(path: Path) -> None:
 def test_broken_data_is_an_error_and_never_another_place(local: Path, save: Save, file: str, broken: str) -> None:
     save(local / "data" / file, TEST)
     saved(local / "org" / "data", "not this one")
-    _cut(local / "data" / broken)
+    path = local / "data" / broken
+    path.write_bytes(path.read_bytes()[:20])
     with pytest.raises(InputError, match="can't be read as a data set") as error:
         load_dataset("org/data", None, "test")
     assert str(local / "data") in str(error.value)

@@ -24,10 +24,17 @@ LOGS = Path(__file__).parents[1] / "logs"
 QA = LOGS / "lm_eval" / "tiny-qwen3" / "samples_local_qa_2026-11-21T00-36-31.686367.jsonl"
 INSTRUCTIONS = "of instructions that a program checks, without a right answer"
 CODE = "of code that tests check, without a right answer"
+LIKELIHOODS = "of log-likelihoods, without a generated answer"
+NO_REFERENCE = "without a reference"
+ANOTHER_SCORE = "with another score of the same answer, which is kept"
 
 
 def aside(source: Source) -> dict[str, int]:
     return dict(sum((Counter(run.aside) for run in source.saved_runs), Counter()))
+
+
+def texts(source: Source) -> list[tuple[str | None, str | None, tuple[str, ...], str]]:
+    return [(row.id, row.question, row.references, row.candidate) for row in source]
 
 
 def written(path: Path, value: object) -> Path:
@@ -56,27 +63,17 @@ def inspected(**values: Any) -> dict[str, Any]:
 
 def sampled(**values: Any) -> dict[str, Any]:
     arguments = {"gen_args_0": {"arg_0": "the prompt", "arg_1": {"until": []}}}
-    return {
-        "doc_id": 0,
-        "doc": {"question": "Q?"},
-        "target": "r",
-        "arguments": arguments,
-        "resps": [["c"]],
-        "filtered_resps": ["c"],
-        "filter": "none",
-        "metrics": ["acc"],
-        "acc": 1.0,
-        **values,
-    }
+    asked = {"doc_id": 0, "doc": {"question": "Q?"}, "target": "r", "arguments": arguments}
+    answered = {"resps": [["c"]], "filtered_resps": ["c"], "filter": "none", "metrics": ["acc"], "acc": 1.0}
+    return {**asked, **answered, **values}
 
 
 def test_every_row_of_real_logs_is_there_once_or_counted(subtests: pytest.Subtests) -> None:
     for place, tool, rows, counted in [
-        ("lm_eval", "lm-eval", 4, {"with another score of the same answer, which is kept": 4,
-                                   "of log-likelihoods, without a generated answer": 4}),
+        ("lm_eval", "lm-eval", 4, {ANOTHER_SCORE: 4, LIKELIHOODS: 4}),
         ("inspect", "inspect", 12, {"that ended with an error": 8}),
         ("lighteval", "lighteval", 4, {}),
-    ]:  # fmt: skip
+    ]:
         with subtests.test(place=place):
             source = open_source(LOGS / place)
             assert (source.format, len(source), aside(source)) == (tool, rows, counted)
@@ -88,25 +85,15 @@ def test_logs_have_a_row_a_document_with_its_targets_options_and_all_scores() ->
     (first, *_) = open_source(QA)
     assert (first.question, first.references, first.id) == ("What is 2+2?", ("4",), "0")
     assert first.candidate.startswith("itherversionclaimCE ( any")
-    assert dict(first.meta) == {
-        "task": "local_qa",
-        "model": "tiny-qwen3",
-        "harness:exact_match:strict": 0.0,
-        "harness:exact_match:lower": 0.0,
-    }
+    scores = {"harness:exact_match:strict": 0.0, "harness:exact_match:lower": 0.0}
+    assert first.meta == {"task": "local_qa", "model": "tiny-qwen3", **scores}
 
     graded = list(open_source(LOGS / "inspect" / "graded.eval"))
     assert [sample.id for sample in graded[:2] + graded[-1:]] == ["0_epoch_1", "1_epoch_1", "3_epoch_2"]
-    assert graded[1] == Sample(
-        "The capital is Paris.", ("Paris", "paris"), "What is the capital of France?", "1_epoch_1"
-    )
-    assert graded[0].meta == {
-        "task": "local_graded",
-        "model": "canned/m",
-        "epoch": 1,
-        "harness:includes": 1.0,
-        "harness:model_graded_qa": 0.0,
-    }
+    question = "What is the capital of France?"
+    assert graded[1] == Sample("The capital is Paris.", ("Paris", "paris"), question, "1_epoch_1")
+    scores = {"harness:includes": 1.0, "harness:model_graded_qa": 0.0}
+    assert graded[0].meta == {"task": "local_graded", "model": "canned/m", "epoch": 1, **scores}
     first = next(iter(open_source(LOGS / "inspect" / "mc.json")))
     assert (first.question, first.references) == ("What is 2+2?\n\nA) 3\nB) 4\nC) 5", ("B",))
     assert (first.id, first.meta["harness:choice"]) == ("0", 0.0)
@@ -128,20 +115,17 @@ def test_lm_eval_repeats_chats_golds_and_what_is_there_twice(tmp_path: Path, sub
         ({"resps": [[""]]}, [("Q?", ("r",), "")]),
         ({"target": "(B)", "doc": {"question": "Q?", "choices": ["x", "y"]}}, [("Q?\n\nA) x\nB) y", ("(B)",), "c")]),
         ({"doc": {"question": "Q?", "choices": ["r", "y"]}}, [("Q?", ("r",), "c")]),
-    ]:  # fmt: skip
+    ]:
         with subtests.test(values=values):
             source = open_source(lines(tmp_path / "x", sampled(**values)))
-            assert [(sample.question, sample.references, sample.candidate) for sample in source] == expected
+            assert [row[1:] for row in texts(source)] == expected
     source = open_source(lines(tmp_path / "x", sampled(), sampled(), sampled(doc_id=1), sampled(resps=[["d"]])))
     assert [(sample.id, sample.candidate) for sample in source] == [("0", "c"), ("1", "c"), ("0", "d")]
     assert aside(source) == {"that are there a second time": 1}
-    source = open_source(
-        lines(tmp_path / "x", sampled(resps=[["a", "b"]], filter="x", acc=float("nan")), sampled(resps=[["a", "b"]]))
-    )
-    assert [(sample.id, dict(sample.meta)) for sample in source] == [
-        ("0_repeat_1", {"repeat": 1, "harness:acc:none": 1.0}),
-        ("0_repeat_2", {"repeat": 2, "harness:acc:none": 1.0}),
-    ]
+    twice = sampled(resps=[["a", "b"]])
+    source = open_source(lines(tmp_path / "x", {**twice, "filter": "x", "acc": float("nan")}, twice))
+    assert [sample.id for sample in source] == ["0_repeat_1", "0_repeat_2"]
+    assert [sample.meta for sample in source] == [{"repeat": n, "harness:acc:none": 1.0} for n in (1, 2)]
 
 
 def test_samples_of_inspect_in_all_their_forms(tmp_path: Path, subtests: pytest.Subtests) -> None:
@@ -155,21 +139,15 @@ def test_samples_of_inspect_in_all_their_forms(tmp_path: Path, subtests: pytest.
         ({"output": {"completion": "", "choices": [{"message": {"content": parts}}]}}, ("Q?", "r", "said")),
         ({"output": {"choices": []}, "limit": {"type": "token"}}, ("Q?", "r", "")),
         ({"choices": ["x", "y", "z"], "target": ["A", "C"]}, ("Q?\n\nA) x\nB) y\nC) z", "A, C", "c")),
-    ]:  # fmt: skip
+    ]:
         with subtests.test(values=values):
             (sample,) = open_source(archive(tmp_path / "log", [inspected(**values)], {}))
             assert (sample.question, sample.references[0], sample.candidate) == expected
     values = {"letter": "P", "truth": True, "number": 0.25, "text": "0.5", "several": {"a": 1, "b": "I"}, "list": [1]}
     scores = {name: {"value": value} for name, value in {**values, "none": None, "nan": "nan"}.items()}
     (sample,) = open_source(archive(tmp_path / "log", [inspected(scores=scores)], {}))
-    assert {name.removeprefix("harness:"): value for name, value in sample.meta.items() if ":" in name} == {
-        "letter": 0.5,
-        "truth": 1.0,
-        "number": 0.25,
-        "text": 0.5,
-        "several:a": 1.0,
-        "several:b": 0.0,
-    }
+    read = {"letter": 0.5, "truth": 1.0, "number": 0.25, "text": 0.5, "several:a": 1.0, "several:b": 0.0}
+    assert {name.removeprefix("harness:"): value for name, value in sample.meta.items() if ":" in name} == read
     samples = [
         inspected(),
         inspected(id=2, target=""),
@@ -177,21 +155,18 @@ def test_samples_of_inspect_in_all_their_forms(tmp_path: Path, subtests: pytest.
         inspected(id=4, target="assert f()", metadata={"test_list": ["assert f()"]}),
     ]
     source = open_source(archive(tmp_path / "log", samples, {}))
-    assert (len(source), aside(source)) == (1, {"without a reference": 1, INSTRUCTIONS: 1, CODE: 1})
+    assert (len(source), aside(source)) == (1, {NO_REFERENCE: 1, INSTRUCTIONS: 1, CODE: 1})
 
 
 def test_members_of_an_archive_are_limited_and_checked(tmp_path: Path) -> None:
     path = archive(tmp_path / "log", [inspected(), inspected(id=2, output={"completion": "x" * 5000})], {})
-    small = {
-        name: problem for name, _, problem in members(path, lambda name: name != "header.json", Limits(whole=3000))
-    }
-    assert small == {
-        "samples/1_epoch_1.json": "",
-        "samples/2_epoch_1.json": "has over 0 MiB when it is unpacked, too much to be read",
-    }
+    small = list(members(path, lambda name: name != "header.json", Limits(whole=3000)))
+    too_large = "has over 0 MiB when it is unpacked, too much to be read"
+    assert [name for name, *_ in small] == ["samples/1_epoch_1.json", "samples/2_epoch_1.json"]
+    assert [problem for *_, problem in small] == ["", too_large]
     packed = shutil.copy(LOGS / "inspect" / "graded.eval", tmp_path / "zstd.eval")
     (first, *_) = members(packed, lambda name: name.startswith("samples/"), Limits(whole=3000))
-    assert first[1:] == (None, "has over 0 MiB when it is unpacked, too much to be read")
+    assert first[1:] == (None, too_large)
     with zipfile.ZipFile(packed) as file:
         info = file.getinfo("samples/1_epoch_1.json")
     data = bytearray(packed.read_bytes())
@@ -224,7 +199,7 @@ def test_details_of_lighteval_with_either_naming(tmp_path: Path) -> None:
     columns = {"__doc__": [one for one, _ in rows], "__model_response__": [other for _, other in rows]}
     pq.write_table(pa.table({**columns, "__metric__": [{"em": 1, "f1": 0.5}] * 4}), path)
     source = open_source(tmp_path)
-    assert aside(source) == {"of log-likelihoods, without a generated answer": 1, "without a reference": 1}
+    assert aside(source) == {LIKELIHOODS: 1, NO_REFERENCE: 1}
     assert [(row.id, row.references, row.candidate, row.meta.get("repeat")) for row in source] == [
         ("7_repeat_1", ("b", "a"), "x", 1),
         ("7_repeat_2", ("b", "a"), "y", 2),
@@ -246,18 +221,11 @@ def test_predictions_of_opencompass(tmp_path: Path) -> None:
         },
     )
     before = open_source(path)
-    assert aside(before) == {
-        "of log-likelihoods, without a generated answer": 1,
-        "of several turns": 1,
-        "without a reference": 1,
-    }
+    assert aside(before) == {LIKELIHOODS: 1, "of several turns": 1, NO_REFERENCE: 1}
     details = {"type": "GEN", "0": {"correct": [True]}, "1": {"correct": False}}
     written(tmp_path / "results" / "m" / "gsm8k.json", {"accuracy": 50, "details": details})
     source = open_source(tmp_path)
-    assert [(row.id, row.question, row.references, row.candidate) for row in source] == [
-        ("0", "Q?", ("4",), "c"),
-        ("1", "P?", ("r", "s"), "d"),
-    ]
+    assert texts(source) == [("0", "Q?", ("4",), "c"), ("1", "P?", ("r", "s"), "d")]
     assert [row.meta["harness:correct"] for row in source] == [1.0, 0.0]
     assert source.saved_runs[0][:3] == ("OpenCompass", "gsm8k", "m")
     assert source.unread == ()
@@ -285,36 +253,23 @@ def test_runs_of_helm(tmp_path: Path) -> None:
     adapter = {"method": "multiple_choice_joint", "model": "org/m"}
     written(place / "run_spec.json", {"name": "mmlu:subject=x,model=org_m", "adapter_spec": adapter})
     source = open_source(tmp_path)
-    assert [(row.id, row.question, row.references, row.candidate) for row in source] == [
+    assert texts(source) == [
         ("id1", "Capital?\n\nA) Rome\nB) Paris", ("Paris",), " B"),
         ("id1_typos_1", "Captial?\n\nA) Rome\nB) Paris", ("Paris",), " B"),
     ]
-    assert aside(source) == {"without a reference": 1}
-    assert next(iter(source)).meta == {
-        "task": "mmlu:subject=x",
-        "model": "org/m",
-        "trial": 0,
-        "harness:exact_match": 0.0,
-        "harness:quasi_exact_match": 1.0,
-    }
+    assert aside(source) == {NO_REFERENCE: 1}
+    scores = {"harness:exact_match": 0.0, "harness:quasi_exact_match": 1.0}
+    assert next(iter(source)).meta == {"task": "mmlu:subject=x", "model": "org/m", "trial": 0, **scores}
     written(place / "run_spec.json", {"adapter_spec": {"method": "multiple_choice_separate_original"}})
     with pytest.raises(InputError, match="nothing to judge, only 3 rows of log-likelihoods, without"):
         open_source(path)
 
 
 def test_records_of_every_eval_ever(tmp_path: Path) -> None:
-    record = {
-        "schema_version": "0.3.0",
-        "evaluation_id": "e",
-        "model_id": "org/m",
-        "evaluation_name": "gsm8k",
-        "sample_id": "s1",
-        "evaluation_result_id": "strict",
-        "interaction_type": "single_turn",
-        "input": {"raw": "Q?", "reference": ["r"]},
-        "output": {"raw": ["c"]},
-        "evaluation": {"score": 0.0, "is_correct": False},
-    }
+    run = {"schema_version": "0.3.0", "evaluation_id": "e", "evaluation_name": "gsm8k", "model_id": "org/m"}
+    row = {"sample_id": "s1", "interaction_type": "single_turn", "input": {"raw": "Q?", "reference": ["r"]}}
+    judged = {"evaluation_result_id": "strict", "evaluation": {"score": 0.0, "is_correct": False}}
+    record = {**run, **row, **judged, "output": {"raw": ["c"]}}
     messages = [{"role": "assistant", "content": "c"}, {"role": "assistant", "content": None}]
     path = lines(
         tmp_path / "x_samples.jsonl",
@@ -324,19 +279,11 @@ def test_records_of_every_eval_ever(tmp_path: Path) -> None:
         {**record, "sample_id": "s3", "error": "timeout"},
     )
     source = open_source(path)
-    assert [(row.id, row.question, row.references, row.candidate) for row in source] == [
-        ("s1", "Q?", ("r",), "c"),
-        ("s2", "Q?", ("r",), "c"),
-    ]
-    assert aside(source) == {"with another score of the same answer, which is kept": 1, "that ended with an error": 1}
-    assert next(iter(source)).meta == {
-        "task": "gsm8k",
-        "model": "org/m",
-        "harness:is_correct:strict": 0.0,
-        "harness:score:strict": 0.0,
-        "harness:is_correct:flexible": 1.0,
-        "harness:score:flexible": 1.0,
-    }
+    assert texts(source) == [("s1", "Q?", ("r",), "c"), ("s2", "Q?", ("r",), "c")]
+    assert aside(source) == {ANOTHER_SCORE: 1, "that ended with an error": 1}
+    scores = {"harness:is_correct:strict": 0.0, "harness:score:strict": 0.0}
+    scores |= {"harness:is_correct:flexible": 1.0, "harness:score:flexible": 1.0}
+    assert next(iter(source)).meta == {"task": "gsm8k", "model": "org/m", **scores}
 
 
 def test_a_file_is_known_by_its_content_and_can_be_read_as_a_plain_one(tmp_path: Path) -> None:
@@ -362,14 +309,12 @@ def test_a_folder_is_searched_for_runs_and_says_what_it_did_not_read(tmp_path: P
     (tmp_path / "notes.csv").write_text("a,b\n1,2\n")
     source = open_source(tmp_path)
     assert (source.format, len(source)) == ("lm-eval, inspect", 16)
-    assert [(run.task, run.rows) for run in source.saved_runs] == [
-        *[("local_mc", 0), ("local_qa", 4)],
-        *[("local_graded", 0), ("local_graded", 8), ("local_mc", 4)],
-    ]
+    runs = [("local_mc", 0), ("local_qa", 4), ("local_graded", 0), ("local_graded", 8), ("local_mc", 4)]
+    assert [(run.task, run.rows) for run in source.saved_runs] == runs
     assert source.unread == (str(tmp_path / "notes.csv"),)
     assert {sample.meta["file"] for sample in source} == {QA.name, "graded.eval", "mc.json"}
     assert [sample.id for sample in open_source(tmp_path, limit=5)] == ["0", "1", "2", "3", "0_epoch_1"]
-    assert source.description["found"][0]["aside"] == {"of log-likelihoods, without a generated answer": 4}
+    assert source.description["found"][0]["aside"] == {LIKELIHOODS: 4}
 
 
 def test_the_results_beside_a_log_name_the_model_and_belong_to_its_digest(tmp_path: Path) -> None:
@@ -465,8 +410,8 @@ def test_a_generation_beside_a_log_likelihood_is_judged(tmp_path: Path) -> None:
         sampled(doc_id=2, arguments={"gen_args_0": none}, resps=[[["-12.3", "False"]]]),
     )
     source = open_source(path)
-    assert [(row.question, row.references, row.candidate) for row in source] == [
-        ("Who?", ("Denver Broncos", "Broncos"), "The Broncos"),
-        ("When?", (" unanswerable",), "Never"),
+    assert texts(source) == [
+        ("0", "Who?", ("Denver Broncos", "Broncos"), "The Broncos"),
+        ("1", "When?", (" unanswerable",), "Never"),
     ]
-    assert aside(source) == {"of log-likelihoods, without a generated answer": 1}
+    assert aside(source) == {LIKELIHOODS: 1}

@@ -57,10 +57,10 @@ def test_the_digest_of_several_files_is_of_all_of_them(tmp_path: Path) -> None:
 
 
 def test_files_of_one_name_are_told_apart_and_a_column_file_is_left(tmp_path: Path) -> None:
-    for name in ("one", "two"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "x.jsonl").write_text(lines({"answer": "r", "output": name}))
     paths = [tmp_path / "one" / "x.jsonl", tmp_path / "two" / "x.jsonl"]
+    for path in paths:
+        path.parent.mkdir()
+        path.write_text(lines({"answer": "r", "output": "o"}))
     assert [sample.meta["file"] for sample in open_source(paths)] == list(map(str, paths))
     paths[0].write_text(lines({"answer": "r", "output": "o", "file": "mine"}))
     assert [sample.meta["file"] for sample in open_source(paths)] == ["mine", str(paths[1])]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,37 +14,44 @@ from bert_judge.errors import InputError, MissingExtraError
 from bert_judge.judges import RegexJudge
 
 MODULE = "bert_judge.integrations.inspect_ai"
+needs_inspect = pytest.mark.skipif(find_spec("inspect_ai") is None, reason="inspect_ai is not installed")
+WARNINGS = ["ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"]  # of inspect
 
 
-@pytest.mark.skipif(find_spec("inspect_ai") is not None, reason="inspect_ai is installed")
-def test_without_inspect_it_says_what_to_install() -> None:
-    with pytest.raises(
-        MissingExtraError, match=r"needs the package inspect_ai; install it with `pip install inspect_ai`\."
-    ):
-        importlib.import_module(MODULE)
-
-
-@pytest.mark.skipif(find_spec("inspect_ai") is None, reason="inspect_ai is not installed")
-@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")  # inspect's
-def test_a_run_of_inspect_has_the_numbers_of_the_judge(tmp_path: Path) -> None:
+def log_of(folder: Path, rows: list[dict[str, Any]], answer: Callable[[str], str], judge: Any, **options: Any) -> Any:
+    """The log of a task whose model gives these answers to what is asked, scored by a judge."""
     import inspect_ai
     from inspect_ai.dataset import Sample
     from inspect_ai.model import ModelOutput, ModelUsage, get_model
     from inspect_ai.solver import generate
 
-    bert_judge = importlib.import_module(MODULE).bert_judge
-    answers = ["It is Paris.", "Lyon", "eight legs", "nothing"]
-    targets = [["Paris"], ["Paris", "Lutetia"], ["8", "eight"], [""]]
-
-    def answer(messages, *_):
-        output = ModelOutput.from_content("mockllm/model", answers[int(messages[-1].text)])
+    def reply(messages, *_):
+        output = ModelOutput.from_content("mockllm/model", answer(messages[-1].text))
         output.usage = ModelUsage()
         return output
 
-    rows = [Sample(input=str(n), target=target) for n, target in enumerate(targets)]
-    task = inspect_ai.Task(dataset=rows, solver=generate(), scorer=bert_judge("containment"))
-    model = get_model("mockllm/model", custom_outputs=answer)
-    (log,) = inspect_ai.eval(task, model=model, log_dir=str(tmp_path), display="none")
+    scorer = importlib.import_module(MODULE).bert_judge(*judge)
+    task = inspect_ai.Task(dataset=[Sample(**row) for row in rows], solver=generate(), scorer=scorer)
+    model = get_model("mockllm/model", custom_outputs=reply)
+    (log,) = inspect_ai.eval(task, model=model, log_dir=str(folder), display="none", **options)
+    return log
+
+
+@pytest.mark.parametrize("name", ["inspect_ai", "lighteval"])
+def test_without_its_package_an_integration_says_what_to_install(name: str) -> None:
+    if find_spec(name):
+        pytest.skip(f"{name} is installed")
+    with pytest.raises(MissingExtraError, match=rf"needs the package {name}; install it with `pip install {name}`\."):
+        importlib.import_module(f"bert_judge.integrations.{name}")
+
+
+@needs_inspect
+@pytest.mark.filterwarnings(*WARNINGS)
+def test_a_run_of_inspect_has_the_numbers_of_the_judge(tmp_path: Path) -> None:
+    answers = ["It is Paris.", "Lyon", "eight legs", "nothing"]
+    targets = [["Paris"], ["Paris", "Lutetia"], ["8", "eight"], [""]]
+    rows = [{"input": str(n), "target": target} for n, target in enumerate(targets)]
+    log = log_of(tmp_path, rows, lambda question: answers[int(question)], ["containment"])
     expected = RegexJudge("none", "containment").predict(None, answers[:3], targets[:3])
     scores = {score.name: score for score in log.results.scores}
     assert scores["correct"].metrics["accuracy"].value == pytest.approx(sum(expected) / 3)
@@ -51,35 +60,20 @@ def test_a_run_of_inspect_has_the_numbers_of_the_judge(tmp_path: Path) -> None:
     assert [value["score"] for value in values] == expected
     assert "no target" in log.samples[3].scores["bert_judge"].explanation
     with pytest.raises(InputError, match="did you mean containment"):
-        bert_judge("containmnt")
+        importlib.import_module(MODULE).bert_judge("containmnt")
 
 
-@pytest.mark.skipif(find_spec("inspect_ai") is None, reason="inspect_ai is not installed")
-@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")  # inspect's
+@needs_inspect
+@pytest.mark.filterwarnings(*WARNINGS)
 def test_a_letter_is_read_with_the_options(tmp_path: Path) -> None:
-    import inspect_ai
-    from inspect_ai.dataset import Sample
-    from inspect_ai.model import ModelOutput, ModelUsage, get_model
-    from inspect_ai.solver import generate
-
-    bert_judge = importlib.import_module(MODULE).bert_judge
     asked = [("The capital of France?", "B"), ("The largest city of France?", "C"), ("Which Town is the fourth?", "D")]
     cities = ["Lyon", "Paris", "Nice", "Metz"]
-    rows = [Sample(input=question, choices=cities, target=target) for question, target in asked]
+    rows = [{"input": question, "choices": cities, "target": target} for question, target in asked]
 
-    def answer(messages, *_):
-        output = ModelOutput.from_content("mockllm/model", "Metz" if "Town" in messages[-1].text else "ANSWER: B")
-        output.usage = ModelUsage()
-        return output
+    def answer(question: str) -> str:
+        return "Metz" if "Town" in question else "ANSWER: B"
 
-    task = inspect_ai.Task(dataset=rows, solver=generate(), scorer=bert_judge())
-    model = get_model("mockllm/model", custom_outputs=answer)
-    (log,) = inspect_ai.eval(task, model=model, log_dir=str(tmp_path), display="none", max_samples=1)
+    log = log_of(tmp_path, rows, answer, [], max_samples=1)
     assert [sample.scores["bert_judge"].value["correct"] for sample in log.samples] == [1, 0, 1]
-    (log,) = inspect_ai.eval(
-        inspect_ai.Task(dataset=rows[:1], solver=generate(), scorer=bert_judge("BERTScore")),
-        model=get_model("mockllm/model", custom_outputs=answer),
-        log_dir=str(tmp_path),
-        display="none",
-    )
+    log = log_of(tmp_path, rows[:1], answer, ["BERTScore"])
     assert "gives scores without labels" in log.error.message

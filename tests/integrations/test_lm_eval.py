@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
 import math
-from importlib.util import find_spec
 
 import pytest
 
 from bert_judge import BERTJudge
-from bert_judge.errors import MissingExtraError
 from bert_judge.integrations.lm_eval import judged, process_results
 from conftest import Refused
 
@@ -21,11 +18,8 @@ DOCS = [
 
 def test_all_responses_of_a_task_are_judged_and_averaged(starter: BERTJudge) -> None:
     judged_docs = judged()([["It is Paris.", "Lyon"], ["eight"]], DOCS)
-    assert [[record["response"] for record in records] for records in judged_docs] == [
-        ["It is Paris.", "Lyon"],
-        ["eight"],
-    ]
-    assert [[record["correct"] for record in records] for records in judged_docs] == [[1, 0], [1]]
+    replies = [[(record["response"], record["correct"]) for record in records] for records in judged_docs]
+    assert replies == [[("It is Paris.", 1), ("Lyon", 0)], [("eight", 1)]]
     questions = [DOCS[0]["question"], DOCS[0]["question"], DOCS[1]["question"]]
     alone = starter.predict(questions, ["It is Paris.", "Lyon", "eight"], ["Paris", "Paris", ["8", "eight"]])
     assert [record["score"] for records in judged_docs for record in records] == pytest.approx(alone, abs=1e-2)
@@ -48,9 +42,3 @@ def test_bad_input_is_told_in_a_sentence(refused: Refused) -> None:
         judged("containment")([["a"]], [{"question": "Where?", "answers": "Paris"}])
     with refused("process_results got 'It is Paris.'; the output of judged"):
         process_results(DOCS[0], ["It is Paris."])
-
-
-@pytest.mark.skipif(find_spec("lighteval") is not None, reason="lighteval is installed")
-def test_without_lighteval_it_says_what_to_install() -> None:
-    with pytest.raises(MissingExtraError, match="needs the package lighteval; install it with `pip install lighteval`"):
-        importlib.import_module("bert_judge.integrations.lighteval")

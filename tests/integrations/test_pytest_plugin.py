@@ -32,8 +32,8 @@ def test_the_same_judge(judge):
 @pytest.fixture
 def run(pytester: pytest.Pytester):
     """Runs pytest with the plug-in, which is loaded by itself where the package is installed."""
-    installed = entry_points(group="pytest11", name="bert_judge")
-    return lambda *arguments: pytester.runpytest_inprocess(*([] if installed else ["-p", PLUGIN]), *arguments)
+    plugin = [] if entry_points(group="pytest11", name="bert_judge") else ["-p", PLUGIN]
+    return lambda *arguments: pytester.runpytest_inprocess(*plugin, *arguments)
 
 
 def test_answers_are_judged_and_failures_say_why(pytester: pytest.Pytester, run) -> None:

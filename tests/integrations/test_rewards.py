@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import pickle
 import re
 import subprocess
@@ -18,13 +17,14 @@ import pytest
 
 import bert_judge
 from bert_judge import BERTJudge, Sample, Verdict
-from bert_judge.errors import InputError, ModelError
+from bert_judge.errors import ModelError
 from bert_judge.integrations.rewards import compute_score, compute_scores, correctness, reward_func
 from bert_judge.judges import Judge, RegexJudge
 from bert_judge.judges.naming import shared_judge
 from bert_judge.judges.wrappers import SharedJudge
 from bert_judge.records import JudgeInfo
 from conftest import Refused
+from failing_judges import Steady
 from served import served
 
 CONTAINMENT = "containment"
@@ -159,10 +159,8 @@ def test_the_question_is_a_column_before_it_is_the_prompt():
 
 def test_undecided_is_none_and_counted():
     logged: dict[str, float] = {}
-    rewards = correctness(Seen(), name="right")(
-        ASKED, ["What?", "12345"], reference=["a", "b"], log_metric=logged.__setitem__, trainer_state=None
-    )
-    assert rewards == [None, 0.5]
+    reward, handed = correctness(Seen(), name="right"), {"log_metric": logged.__setitem__, "trainer_state": None}
+    assert reward(ASKED, ["What?", "12345"], reference=["a", "b"], **handed) == [None, 0.5]
     assert logged == {"right/undecided": 0.5, "right/truncated": 0.0, "right/out_of_scope": 0.0}
 
 
@@ -178,10 +176,8 @@ def test_clipping(subtests: pytest.Subtests):
 
 
 def test_trainers_see_a_name_and_can_pickle_and_a_judge_is_loaded_once():
-    assert (correctness(CONTAINMENT).__name__, correctness(CONTAINMENT, name="right").__name__) == (
-        "correctness",
-        "right",
-    )
+    assert correctness(CONTAINMENT).__name__ == "correctness"
+    assert correctness(CONTAINMENT, name="right").__name__ == "right"
     reward = correctness(CONTAINMENT, clip=(0.2, 0.9))
     assert reward(ASKED[:1], ["Paris"], reference=["Paris"]) == [1.0]  # has a lock now, which no process can hand over
     again = pickle.loads(pickle.dumps(reward))
@@ -225,14 +221,12 @@ def test_bad_input_gets_a_sentence(refused: Refused):
 
 
 def test_verl():
-    score = compute_score(
-        "gsm8k", "It has 8.", "8", {"question": ASKED[1]}, judge=CONTAINMENT, reward_router_address="a"
-    )
+    further = {"judge": CONTAINMENT, "reward_router_address": "a"}
+    score = compute_score("gsm8k", "It has 8.", "8", {"question": ASKED[1]}, **further)
     assert score == {"score": 1.0, "acc": 1.0, "undecided": 0.0}
     batch = compute_scores(["a"] * 3, ["8", "<think>8", "9"], ["8", ["8", "eight"], "8"], judge=CONTAINMENT)
     assert [score["score"] for score in batch] == [1.0, 0.0, 0.0]
-    puzzled = f"{__name__}:Puzzled"
-    score = compute_score("gsm8k", "8", "8", {"question": "How?"}, undecided=0.25, judge=puzzled)
+    score = compute_score("gsm8k", "8?", "8", {"question": "How?"}, undecided=0.25, judge=f"{__name__}:Seen")
     assert score == {"score": 0.25, "acc": 0.0, "undecided": 1.0}
 
 
@@ -259,13 +253,6 @@ def test_references_can_be_inside_of_a_mapping():
         assert reward_func(["a 8"], ["a "], [gold], judge=CONTAINMENT)["rewards"].tolist() == [1.0]
 
 
-class Puzzled(Seen):
-    """Never decides."""
-
-    def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
-        return (Verdict(None) for _ in samples)
-
-
 def test_openrlhf():
     prompt = "<|im_start|>user\nHow many legs has a spider?<|im_end|>\n<|im_start|>assistant\n"
     queries = [f"{prompt}It has 8.<|im_end|>", f"{prompt}<think>six?</think>It has 6.<|im_end|><|endoftext|>"]
@@ -280,7 +267,7 @@ def test_openrlhf():
 def test_trl_trains_on_it():
     pytest.importorskip("trl", reason="TRL is not installed: its trainer is NOT tested")
     command = [sys.executable, str(EXAMPLE), "--judge", CONTAINMENT, "--fit_steps", "60", "--steps", "3"]
-    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "HF_HUB_OFFLINE": "1"})
+    done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     rewards = [float(reward) for reward in re.findall(r"\d\.\d\d", done.stdout.splitlines()[-2])]
     assert len(rewards) == 3
@@ -303,18 +290,10 @@ def test_threads_that_ask_at_once_are_judged_together():
 
 
 def test_a_failure_reaches_every_thread_and_the_next_call_works():
-    class Failing(Seen):
-        broken = True
-
-        def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
-            if self.broken:
-                raise InputError("no")
-            return super().assess(samples)
-
-    judge = Failing()
+    judge, samples = Steady(fail_at="1"), [Sample("a", ("a",), id="1")]
     shared = SharedJudge(judge)
     for _ in range(2):
-        with pytest.raises(InputError, match="no"):
-            shared.assess([Sample("a", ("a",))])
-    judge.broken = False
-    assert len(shared.assess([Sample("a", ("a",))])) == 1
+        with pytest.raises(RuntimeError, match="the judge broke"):
+            shared.assess(samples)
+    judge.fail_at = None
+    assert len(shared.assess(samples)) == 1

@@ -77,15 +77,6 @@ def test_judges_have_the_same_draws_together_and_alone() -> None:
     assert together == [agreements(golds, [judge], questions, settings)[0] for judge in (first, second)]
 
 
-def test_a_judge_that_decides_nothing() -> None:
-    golds, judge, questions = drawn(30)
-    mute = replace(judge, labels=np.full(30, -1), scores=np.full(30, np.nan), probable=False)
-    (agreement,) = agreements(golds, [mute], questions, BootstrapSettings(resamples=100))
-    assert (agreement.counts, agreement.undecided) == (Confusion(), 30)
-    assert (agreement.accuracy, agreement.kappa, agreement.auroc) == (Estimate(None), Estimate(None), None)
-    assert agreement.accuracy_all.value == 0.0
-
-
 def test_counts_alone_have_the_same_values_and_go_through_a_file() -> None:
     golds, judge, questions = drawn(60)
     judge = replace(judge, labels=np.where(np.arange(60) < 10, -1, judge.labels), probable=False)
@@ -101,7 +92,6 @@ def test_counts_alone_have_the_same_values_and_go_through_a_file() -> None:
 
 def test_the_kappa_of_two_judges_is_scikit_learns() -> None:
     _, first, questions = drawn(150)
-    _, second, _ = drawn(150, seed=0)
     second = np.where(np.arange(150) % 5 == 0, 1 - first.labels, first.labels)
     kappa = kappa_of_judges(first.labels, second, questions, BootstrapSettings(resamples=100))
     expected = bootstrap_interval(

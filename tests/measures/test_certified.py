@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom, binomtest
 
-from bert_judge.errors import InputError
 from bert_judge.measures.certified import Evidence, at_least, fixed_sequence, is_certified, rows_needed
+from conftest import Refused
 
 
 def singles(rows: int, agreed: int, seed: int = 0) -> Evidence:
@@ -82,19 +82,16 @@ def test_the_sequence_ends_at_the_first_failure(subtests: pytest.Subtests) -> No
     ]:
         with subtests.test(counts=counts):
             assert fixed_sequence([singles(*each) for each in counts], 0.9, 0.1) == found
-
-
-def test_what_could_be_reached_and_bad_numbers() -> None:
     path = [singles(50, 49), singles(200, 192), singles(400, 340)]
-    assert fixed_sequence(path, 0.92, 0.05) == 1
-    assert fixed_sequence(path, 0.93, 0.05) is None
-    for call, said in [
-        (lambda: rows_needed(1.0, 0.1), "the target is 1.0"),
-        (lambda: rows_needed(0.9, 0.0), "delta is 0.0"),
-        (lambda: fixed_sequence([], 0.0, 0.1), "the target is 0.0"),
-    ]:
-        with pytest.raises(InputError, match=said):
-            call()
+    assert [fixed_sequence(path, target, 0.05) for target in (0.92, 0.93)] == [1, None]
+
+
+def test_bad_numbers(refused: Refused) -> None:
+    for target, delta, message in [(1.0, 0.1, "the target is 1.0"), (0.9, 0.0, "delta is 0.0")]:
+        with refused(message):
+            rows_needed(target, delta)
+    with refused("the target is 0.0"):
+        fixed_sequence([], 0.0, 0.1)
 
 
 def test_a_false_promise_is_as_rare_as_it_is_said_to_be(subtests: pytest.Subtests) -> None:

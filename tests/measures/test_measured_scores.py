@@ -7,7 +7,7 @@ import random
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import metrics
 from sklearn.linear_model import LogisticRegression
@@ -148,14 +148,12 @@ def test_confusion_counts_at_its_edges_and_beyond() -> None:
             Confusion.count([(1, 1), pair])
 
 
-@settings(deadline=None)
 @given(rows=scored)
 def test_brier_is_scikit_learns(rows: list[tuple[float, int]]) -> None:
     scores, golds = [score for score, _ in rows], [gold for _, gold in rows]
     assert brier(scores, golds) == pytest.approx(metrics.brier_score_loss(golds, scores, labels=[0, 1], pos_label=1))
 
 
-@settings(deadline=None)
 @given(rows=scored, bins=st.integers(1, 30))
 def test_expected_calibration_error_by_numpy(rows: list[tuple[float, int]], bins: int) -> None:
     scores, golds = np.array([score for score, _ in rows]), np.array([gold for _, gold in rows])
@@ -191,21 +189,20 @@ def test_temperature_is_found_again_and_is_logistic_regressions() -> None:
 
 
 def test_calibration_refuses() -> None:
-    for measure in [brier, expected_calibration_error, fit_temperature, thresholds.most_accurate]:
-        for values, golds, message in [
-            ([], [], "no (scores|logits) were given"),
-            ([0.5], [], "1 (scores|logits) and 0 gold labels"),
-            ([0.5], [1, 0], "1 (scores|logits) and 2 gold labels"),
-            ([0.5], [2], "a gold label is 2"),
-            ([0.5], [None], "a gold label is None"),
-            ([0.5, math.nan], [1, 0], "a (score|logit) is"),
-            ([0.5, math.inf], [1, 0], "a (score|logit) is"),
-            *(
-                [([-0.01], [1], "probability"), ([1.01], [1], "probability")]
-                if measure in (brier, expected_calibration_error)
-                else []
-            ),
-        ]:
+    of_probabilities = [brier, expected_calibration_error]
+    of_all = [*of_probabilities, fit_temperature, thresholds.most_accurate]
+    for values, golds, message, measures in [
+        ([], [], "no (scores|logits) were given", of_all),
+        ([0.5], [], "1 (scores|logits) and 0 gold labels", of_all),
+        ([0.5], [1, 0], "1 (scores|logits) and 2 gold labels", of_all),
+        ([0.5], [2], "a gold label is 2", of_all),
+        ([0.5], [None], "a gold label is None", of_all),
+        ([0.5, math.nan], [1, 0], "a (score|logit) is", of_all),
+        ([0.5, math.inf], [1, 0], "a (score|logit) is", of_all),
+        ([-0.01], [1], "probability", of_probabilities),
+        ([1.01], [1], "probability", of_probabilities),
+    ]:
+        for measure in measures:
             with pytest.raises(InputError, match=message):
                 measure(values, golds)
     with pytest.raises(InputError, match="0 bins"):

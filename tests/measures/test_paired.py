@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.contingency_tables import mcnemar
@@ -138,7 +138,6 @@ def test_intervals_cover_and_tests_keep_their_level(case: str) -> None:
         assert significant <= 0.08 * 200
 
 
-@settings(deadline=None)
 @given(pairs=labels, clusters=st.integers(1, 8))
 def test_what_holds_for_any_labels(pairs: list[tuple[int, int]], clusters: int) -> None:
     first, second = zip(*pairs, strict=True)

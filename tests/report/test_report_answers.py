@@ -6,7 +6,6 @@ import os
 from pathlib import Path
 
 import pytest
-from made_runs import LARGE, SIMILAR, STARTER, answers, make_run, says
 
 from bert_judge import Sample
 from bert_judge.errors import InputError
@@ -16,8 +15,15 @@ from bert_judge.report.page import make_report
 from bert_judge.studies.pairing import read_labels
 from bert_judge.studies.table import VerdictTable, collect
 from json_lines import write_rows
+from saved_runs import LARGE, SIMILAR, STARTER, answers, make_run, says
 
 THREE = answers("Paris", "London", "Rome", golds="10 ")
+
+
+def unfinished(folder: Path) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "verdicts.jsonl.partial").touch()
+    return folder
 
 
 def scores(table: VerdictTable) -> list[list[float | None]]:
@@ -30,10 +36,8 @@ def test_runs_of_two_judges_are_columns_of_the_same_rows(tmp_path: Path):
     table = collect([first, second])
     assert [row.candidate for row in table.rows] == ["Paris", "London", "Rome"]
     assert scores(table) == [[0.9, 0.2, None], [0.8, 0.6, 0.7]]
-    assert [(judge.name, judge.signature.short) for judge in table.judges] == [
-        ("a", "BERTJudge starter"),
-        ("b", "BERTJudge large"),
-    ]
+    signatures = [("a", "BERTJudge starter"), ("b", "BERTJudge large")]
+    assert [(judge.name, judge.signature.short) for judge in table.judges] == signatures
     assert (table.labels, table.notes) == ("the input", [])
     (alone,) = collect([first]).judges  # is called what it is
     assert alone.name == "BERTJudge starter"
@@ -48,9 +52,8 @@ def test_two_thresholds_of_one_judge_are_told_apart(tmp_path: Path):
     ]
     kinds = ["BERTJudge starter, threshold 0.5", "BERTJudge starter, threshold 0.9", "BERTJudge large"]
     assert [judge.kind for judge in make_report(collect(runs)).data("judges")] == kinds
-    twice = [*runs, make_run(tmp_path / "d", answers("Bonn"), says(0.4), sha="2" * 64)]
-    table = collect(twice)  # a judge on two inputs, so columns are called as what they are
-    assert [judge.name for judge in table.judges] == kinds
+    runs.append(make_run(tmp_path / "d", answers("Bonn"), says(0.4), sha="2" * 64))  # a judge on two inputs
+    assert [judge.name for judge in collect(runs).judges] == kinds  # so that columns are called as what they are
 
 
 def test_one_judge_on_two_inputs_is_one_column_even_where_some_answers_are_equal(tmp_path: Path):
@@ -98,11 +101,9 @@ def test_judges_models_and_answers_that_come_again_stay_apart(tmp_path: Path):
     runs = [make_run(tmp_path / name, answers("a", "b", model=name), says(1, 0), sha=name) for name in ("m1", "m2")]
     assert scores(collect(runs)) == [[1, 0, 1, 0]]
     twice = answers("Paris", "Paris")
-    runs = [
-        make_run(tmp_path / "twice", twice, says(0.9, 0.8)),
-        make_run(tmp_path / "large", twice, says(0.7, 0.6), LARGE),
-    ]
-    assert scores(collect(runs)) == [[0.9, 0.8], [0.7, 0.6]]
+    small = make_run(tmp_path / "twice", twice, says(0.9, 0.8))
+    large = make_run(tmp_path / "large", twice, says(0.7, 0.6), LARGE)
+    assert scores(collect([small, large])) == [[0.9, 0.8], [0.7, 0.6]]
 
 
 def test_other_rows_stand_below_and_are_told(tmp_path: Path):
@@ -138,10 +139,8 @@ def test_task_and_model_of_candidates_are_in_their_path(tmp_path: Path):
     ]
     table = collect(find_runs([tmp_path / "scores"]))
     assert len(runs) == len(table.rows) == 4
-    assert [(facet.name, facet.levels, facet.codes) for facet in table.facets] == [
-        ("task", ["arc", "mmlu"], [0, 0, 1, 1]),
-        ("model", ["m1", "m2"], [0, 1, 0, 1]),
-    ]
+    facets = [("task", ["arc", "mmlu"], [0, 0, 1, 1]), ("model", ["m1", "m2"], [0, 1, 0, 1])]
+    assert [(facet.name, facet.levels, facet.codes) for facet in table.facets] == facets
 
 
 def test_columns_with_few_values_are_kinds_and_others_are_not(tmp_path: Path):
@@ -163,8 +162,7 @@ def test_labels_of_a_file_replace_those_of_the_input(tmp_path: Path, fields: tup
 def test_what_is_no_result_is_told_in_a_sentence(tmp_path: Path):
     (tmp_path / "none").mkdir()
     (tmp_path / "file").write_text("")
-    (tmp_path / "begun").mkdir()
-    (tmp_path / "begun" / "verdicts.jsonl.partial").write_text("")
+    unfinished(tmp_path / "begun")
     sentences = {"none": "holds no result", "file": "is a file", "x": "is not there", "begun": "an unfinished run"}
     for name, told in sentences.items():
         with pytest.raises(InputError, match=told):
@@ -176,13 +174,11 @@ def test_what_is_no_result_is_told_in_a_sentence(tmp_path: Path):
 
 
 def test_unfinished_results_deeper_down_are_told(tmp_path: Path):
-    begun = tmp_path / "suite" / "boom"
-    begun.mkdir(parents=True)
-    (begun / "verdicts.jsonl.partial").write_text("")
+    begun = unfinished(tmp_path / "suite" / "boom")
     with pytest.raises(InputError, match=r"holds no result.*boom is unfinished"):
         find_runs([tmp_path])
     make_run(tmp_path / "suite" / "a", THREE, says(1, 0, 0))
-    (tmp_path / "suite" / "a" / "verdicts.jsonl.partial").write_text("")  # being made anew: the older one is whole
+    unfinished(tmp_path / "suite" / "a")  # being made anew: the older one is whole
     assert [run.folder.name for run in find_runs([tmp_path])] == ["a"]
     expected = [f"{begun} is unfinished and left out; start its command again to finish it."]
     assert left_out([tmp_path, tmp_path / "suite"]) == expected

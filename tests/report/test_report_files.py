@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from made_runs import LARGE, answers, make_run, says
 
 from bert_judge import Sample
 from bert_judge.errors import OutputError
@@ -21,6 +20,7 @@ from bert_judge.reading import match
 from bert_judge.records import Signature, Verdict
 from bert_judge.report import write_report
 from bert_judge.report.rows import CHUNK
+from saved_runs import LARGE, answers, make_run, says
 
 HOSTILE = "</script><script>alert(1)</script><!-- <img src=x onerror=alert(2)> ${title} & \u2028"
 
@@ -85,11 +85,8 @@ def test_explanation_details_and_what_was_cut_are_there(written: Callable[..., P
     page = written(answers("a", "b", "c"), [verdict, Verdict(0.5, 1, matched_reference=0), Verdict(0.5, 1)])
     shares = "none of the reference's words, although it is judged correct"
     first = {"explanation": "too short", "matched": 0, "truncated": {"candidate": 9}, "out_of_scope": "in German"}
-    assert read(page, "texts-0")["verdicts"] == [
-        [{**first, "details": {**details, "logit": -1.2346}}],
-        [{"matched": 0, "shares": shares}],
-        [0],
-    ]
+    second = {"matched": 0, "shares": shares}
+    assert read(page, "texts-0")["verdicts"] == [[{**first, "details": {**details, "logit": -1.2346}}], [second], [0]]
     assert read(page, "columns")["cut"] == read(page, "columns")["out_of_scope"] == ["1  "]
 
 
@@ -133,11 +130,9 @@ def test_the_policy_lets_this_script_and_style_run_and_no_other(written: Callabl
 
 def test_the_page_tells_the_figures_without_a_script(tmp_path: Path):
     samples = answers("a", "b", "c", "d", golds="110 ", task="t", model="m")
-    runs = [
-        make_run(tmp_path / "small", samples, says(0.9, 0.4, 0.6, None)),
-        make_run(tmp_path / "large", samples, says(0.9, 0.9, 0.1, 0.1), LARGE),
-    ]
-    write_report(runs, tmp_path / "r.html")
+    small = make_run(tmp_path / "small", samples, says(0.9, 0.4, 0.6, None))
+    large = make_run(tmp_path / "large", samples, says(0.9, 0.9, 0.1, 0.1), LARGE)
+    write_report([small, large], tmp_path / "r.html")
     text = re.sub(r"<script.*?</script>", "", (tmp_path / "r.html").read_text(encoding="utf-8"), flags=re.DOTALL)
     words = html.unescape(re.sub(r"<[^>]+>", " ", re.sub(r"<style>.*?</style>", "", text, flags=re.DOTALL)))
     for expected in (
@@ -187,11 +182,9 @@ def test_each_judge_is_told_with_its_folder(tmp_path: Path):
 
 def test_the_title_is_the_name_of_the_input(tmp_path: Path):
     candidates = {"path": "c/gsm8k/Llama_1B/candidates.json", "format": "candidates"}
-    runs = [
-        make_run(tmp_path / "a", answers("a"), says(1)),
-        make_run(tmp_path / "b", answers("b"), says(1), input=candidates),
-    ]
-    write_report(runs, tmp_path / "r.html")
+    first = make_run(tmp_path / "a", answers("a"), says(1))
+    second = make_run(tmp_path / "b", answers("b"), says(1), input=candidates)
+    write_report([first, second], tmp_path / "r.html")
     assert "<h1>answers.jsonl, gsm8k, Llama_1B</h1>" in (tmp_path / "r.html").read_text(encoding="utf-8")
 
 

@@ -14,18 +14,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from made_runs import LARGE, STARTER, make_run
 
 from bert_judge import Sample
 from bert_judge.inputs import open_source
 from bert_judge.judges import RegexJudge
 from bert_judge.judges.occlusion import explain
 from bert_judge.reading import AGREEING, match
-from bert_judge.records import Verdict
+from bert_judge.records import Row, Verdict
 from bert_judge.report import write_report
 from bert_judge.results import write_explanations
 from bert_judge.results.runs import load_run
 from bert_judge.studies.table import VerdictTable, collect
+from saved_runs import LARGE, STARTER, make_run
 
 ROWS = 1200
 HOSTILE = "<img src=x onerror='window.pwned=1'></script><script>window.pwned=1</script> 😀 nine and 😀 ten"
@@ -78,6 +78,8 @@ def shown(browser: Any, made: tuple[Path, VerdictTable]) -> Iterator[Callable[..
         page.on("request", lambda request: request.url.startswith(("file:", "data:")) or told.append(request.url))
         page.goto(f"{path.as_uri()}{fragment}")
         page.wait_for_selector(_ALL_READ)
+        if fragment.startswith("#row="):
+            page.wait_for_selector("#detail[open]")
         return page
 
     yield show
@@ -109,39 +111,27 @@ def _numbers(page: Any) -> list[int]:
     return [int(text.replace(",", "")) - 1 for text in page.locator("#table .open").all_inner_texts()]
 
 
-def _is(row: int, table: VerdictTable, judge: int = 0) -> Any:
-    return table.judges[judge].verdicts[row]
-
-
-FILTERS: dict[str, tuple[dict[str, str | bool], Callable[[int, VerdictTable], bool]]] = {
-    "task": ({"f-0": "task 1"}, lambda row, table: row % 3 == 1),
-    "model": ({"f-1": "m2"}, lambda row, table: row % 2 == 1),
-    "correct": ({"f-verdict": "correct"}, lambda row, table: _is(row, table).label == 1),
-    "undecided": ({"f-verdict": "undecided"}, lambda row, table: _is(row, table).score is None),
-    "another judge": ({"f-judge": "large", "f-verdict": "incorrect"}, lambda row, table: _is(row, table, 1).label == 0),
-    "agrees": (
-        {"f-gold": "judge agrees"},
-        lambda row, table: table.rows[row].gold is not None and table.rows[row].gold == _is(row, table).label,
-    ),
-    "disagrees": (
-        {"f-gold": "judge disagrees"},
-        lambda row, table: None not in (pair := (table.rows[row].gold, _is(row, table).label)) and pair[0] != pair[1],
-    ),
-    "no label": ({"f-gold": "no label"}, lambda row, table: row % 5 == 0),
-    "scores": ({"f-low": "0.25", "f-high": "0.75"}, lambda row, table: 0.25 <= (_is(row, table).score or -1) <= 0.75),
-    "truncated": ({"f-cut": True}, lambda row, table: bool(_is(row, table).verdict.truncated)),
-    "out of scope": ({"f-out-of-scope": True}, lambda row, table: row % 60 == 2),
-    "judges disagree": (
-        {"f-differ": True},
-        lambda row, table: {_is(row, table, 0).label, _is(row, table, 1).label} == {0, 1},
-    ),
-    "several": ({"f-0": "task 2", "f-cut": True}, lambda row, table: row % 3 == 2 and row % 40 == 1),
+# From what is set to whether a row fits, by its number, its label, and what the two judges say of it.
+FILTERS: dict[str, tuple[dict[str, str | bool], Callable[[int, int | None, Row, Row], bool]]] = {
+    "task": ({"f-0": "task 1"}, lambda i, gold, a, b: i % 3 == 1),
+    "model": ({"f-1": "m2"}, lambda i, gold, a, b: i % 2 == 1),
+    "correct": ({"f-verdict": "correct"}, lambda i, gold, a, b: a.label == 1),
+    "undecided": ({"f-verdict": "undecided"}, lambda i, gold, a, b: a.score is None),
+    "another judge": ({"f-judge": "large", "f-verdict": "incorrect"}, lambda i, gold, a, b: b.label == 0),
+    "agrees": ({"f-gold": "judge agrees"}, lambda i, gold, a, b: gold is not None and gold == a.label),
+    "disagrees": ({"f-gold": "judge disagrees"}, lambda i, gold, a, b: gold is not None and a.label == 1 - gold),
+    "no label": ({"f-gold": "no label"}, lambda i, gold, a, b: i % 5 == 0),
+    "scores": ({"f-low": "0.25", "f-high": "0.75"}, lambda i, gold, a, b: 0.25 <= (a.score or -1) <= 0.75),
+    "truncated": ({"f-cut": True}, lambda i, gold, a, b: bool(a.verdict.truncated)),
+    "out of scope": ({"f-out-of-scope": True}, lambda i, gold, a, b: i % 60 == 2),
+    "judges disagree": ({"f-differ": True}, lambda i, gold, a, b: {a.label, b.label} == {0, 1}),
+    "several": ({"f-0": "task 2", "f-cut": True}, lambda i, gold, a, b: i % 3 == 2 and i % 40 == 1),
 }
 
 
 @pytest.mark.parametrize("name", FILTERS)
 def test_filters(fresh: Any, made: tuple[Path, VerdictTable], name: str):
-    settings, wanted = FILTERS[name]
+    settings, fits = FILTERS[name]
     for control, value in settings.items():
         place = fresh.locator(f"#{control}")
         if value is True:
@@ -151,7 +141,8 @@ def test_filters(fresh: Any, made: tuple[Path, VerdictTable], name: str):
         else:
             place.fill(value)
             place.press("Tab")
-    expected = [row for row in range(ROWS) if wanted(row, made[1])]
+    golds, verdicts = [row.gold for row in made[1].rows], [judge.verdicts for judge in made[1].judges]
+    expected = [i for i, of_row in enumerate(zip(golds, *verdicts, strict=True)) if fits(i, *of_row)]
     _counted(fresh, len(expected))
     assert 0 < len(expected) < ROWS
     assert _numbers(fresh) == expected[:25]
@@ -206,13 +197,13 @@ def test_pages(fresh: Any):
 
 def test_sorting_by_a_judge_up_and_down_and_back(fresh: Any, made: tuple[Path, VerdictTable]):
     scores = [row.score for row in made[1].judges[1].verdicts]
-    up = sorted((row for row in range(ROWS) if scores[row] is not None), key=lambda row: (scores[row], row))
-    down = sorted((row for row in range(ROWS) if scores[row] is not None), key=lambda row: (-scores[row], row))
-    for expected, told in ((down, "descending"), (up, "ascending"), ([*range(ROWS)], "none")):
+    decided = [row for row in range(ROWS) if scores[row] is not None]
+    up, down = sorted(decided, key=lambda row: scores[row]), sorted(decided, key=lambda row: -scores[row])
+    for expected, order, value in ((down, "descending", "1+"), (up, "ascending", "1-"), ([*range(ROWS)], "none", "")):
         fresh.locator("#table thead button", has_text="large").click()
-        fresh.wait_for_selector(f"#table th[aria-sort={told}]:has-text('large')")
+        fresh.wait_for_selector(f"#table th[aria-sort={order}]:has-text('large')")
         assert _numbers(fresh) == expected[:25]
-        assert fresh.input_value("#f-sort") == {"descending": "1+", "ascending": "1-", "none": ""}[told]
+        assert fresh.input_value("#f-sort") == value
     fresh.select_option("#f-sort", label="judges differ most")
     fresh.wait_for_function("() => state.sort === 'differ'")
     assert _numbers(fresh) != [*range(25)]
@@ -262,7 +253,6 @@ def test_an_answer_side_by_side(fresh: Any, made: tuple[Path, VerdictTable]):
 
 def test_a_link_to_an_answer_opens_it(shown: Callable[..., Any]):
     page = shown("#row=1100")
-    page.wait_for_selector("#detail[open]")
     assert page.inner_text("#detail-title").startswith("Answer 1,100 · id-1099")
     assert "the reply has no verdict" in page.inner_text("#detail")
 
@@ -321,36 +311,27 @@ def test_the_rows_that_fit_are_saved(fresh: Any, made: tuple[Path, VerdictTable]
     fresh.fill("#search", "id-3")
     fresh.wait_for_function("() => state.shown.includes(3) && state.shown.length < 100")
     rows = [i for i in range(0, ROWS, 3) if f"id-{i}".startswith("id-3")]
+    candidates = [_sample(i).candidate for i in rows]
     with fresh.expect_download() as lines:
         fresh.click("#save-jsonl")
     lines.value.save_as(tmp_path / "answers.jsonl")
     found = [json.loads(line) for line in (tmp_path / "answers.jsonl").read_text(encoding="utf-8").splitlines()]
     assert [each["id"] for each in found] == [f"id-{i}" for i in rows]
-    said = made[1].judges[0].verdicts[3]
-    assert found[0] == {
-        "id": "id-3",
-        "question": "Where is place 3?",
-        "references": ["9 of them"],
-        "candidate": HOSTILE,
-        "label": 1,
-        "task": "task 0",
-        "model": "m2",
-        "note": "note 3",
-        "verdicts": {
-            "small": {"score": said.score, "label": said.label, "explanation": None},
-            "large": {"score": 0.333, "label": 0, "explanation": None},
-        },
-    }
-    assert [sample.candidate for sample in open_source(tmp_path / "answers.jsonl")] == [
-        _sample(i).candidate for i in rows
-    ]
+    texts = {"question": "Where is place 3?", "references": ["9 of them"], "candidate": HOSTILE}
+    meta = {"task": "task 0", "model": "m2", "note": "note 3"}
+    row = made[1].judges[0].verdicts[3]
+    small = {"score": row.score, "label": row.label, "explanation": None}
+    large = {"score": 0.333, "label": 0, "explanation": None}
+    verdicts = {"small": small, "large": large}
+    assert found[0] == {"id": "id-3", **texts, "label": 1, **meta, "verdicts": verdicts}
+    assert [sample.candidate for sample in open_source(tmp_path / "answers.jsonl")] == candidates
     with fresh.expect_download() as table:
         fresh.click("#save-csv")
     table.value.save_as(tmp_path / "answers.csv")
     with (tmp_path / "answers.csv").open(encoding="utf-8-sig", newline="") as file:
         cells = list(csv.DictReader(file))
-    assert [each["candidate"] for each in cells] == [_sample(i).candidate for i in rows]
-    assert [each["large score"] for each in cells[:1]] == ["0.333"]
+    assert [row["candidate"] for row in cells] == candidates
+    assert cells[0]["large score"] == "0.333"
 
 
 def test_no_saved_cell_is_a_formula(fresh: Any):
@@ -442,10 +423,8 @@ def test_nothing_is_wider_than_the_screen(shown: Callable[..., Any], width: int)
 
 def test_a_verdict_against_the_human_label_is_marked(fresh: Any, made: tuple[Path, VerdictTable]):
     rows, verdicts = made[1].rows[:25], made[1].judges[0].verdicts
-    against = [
-        None not in (row.gold, said.label) and row.gold != said.label
-        for row, said in zip(rows, verdicts[:25], strict=True)
-    ]
+    pairs = [(row.gold, verdict.label) for row, verdict in zip(rows, verdicts[:25], strict=True)]
+    against = [None not in pair and pair[0] != pair[1] for pair in pairs]
     cells = fresh.locator("#table tbody td[data-label=small]").all_inner_texts()
     assert ["≠ human label" in text for text in cells] == against
     assert any(against)
@@ -507,25 +486,22 @@ def explained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     samples = [Sample(text, ("Shelley", "Mary W. Shelley"), "Who?", str(i)) for i, text in enumerate(texts)]
     judge = RegexJudge("none", "containment")
     verdicts = list(judge.assess(samples))
-    runs = [
-        make_run(folder / "plain", samples, [*verdicts[:2], Verdict(0.1, 0, None, 0), Verdict(0.9, 1, None, 0)], LARGE)
-    ]
+    others = [*verdicts[:2], Verdict(0.1, 0, None, 0), Verdict(0.9, 1, None, 0)]
+    plain = make_run(folder / "plain", samples, others, LARGE)
     make_run(folder / "why", samples, verdicts, STARTER)
     pairs = [(sample, verdict.score) for sample, verdict in zip(samples, verdicts, strict=True)]
     write_explanations(folder / "why", dict(enumerate(explain(judge, pairs[:3]))))
-    write_report([*runs, load_run(folder / "why")], folder / "report.html")
+    write_report([plain, load_run(folder / "why")], folder / "report.html")
     return folder / "report.html"
 
 
 @pytest.mark.parametrize("width", [360, 1400])
 def test_why_an_answer_has_its_score(shown: Callable[..., Any], explained: Path, width: int):
     page = shown("#row=1", width, explained)
-    page.wait_for_selector("#detail[open]")
     why = page.locator("#detail .say .why")
     assert why.count() == 1  # of the judge that explains
-    assert why.locator("p").nth(0).inner_text() == (
-        "“Shelley” speaks most for the candidate: without it the score is 0.000."
-    )
+    most = "“Shelley” speaks most for the candidate: without it the score is 0.000."
+    assert why.locator("p").nth(0).inner_text() == most
     assert why.locator(".text").inner_text() == "😀 Not I. It was <b>Mary</b> Shelley +1.00!"
     assert why.locator(".text mark.for").all_inner_texts() == ["Shelley +1.00"]
     assert "speak for the candidate: without them the score is 0.38 lower" in why.locator(".key").inner_text()
@@ -543,20 +519,14 @@ def test_explained_answers_can_be_found_and_a_score_that_no_part_carries(shown: 
     page.wait_for_function("() => part('count').textContent === '3 of 4 answers'")
     assert _numbers(page) == [0, 1, 2]
     page = shown("#row=2", path=explained)
-    page.wait_for_selector("#detail[open]")
     assert page.inner_text("#detail .why") == "Nothing could be left out: the candidate is a single word, or empty."
 
 
 def test_shared_words_that_contradict_a_verdict_say_so(shown: Callable[..., Any], explained: Path):
-    said = {
-        3: "all of the reference's words, although it is judged incorrect",
-        4: "none of the reference's words, although it is judged correct",
-    }
-    for row, expected in said.items():
+    for row, words, verdict in [(3, "all", "incorrect"), (4, "none", "correct")]:
         page = shown(f"#row={row}", path=explained)
-        page.wait_for_selector("#detail[open]")
-        assert page.locator("#detail div:has(> dt:text-is('shares')) dd").all_inner_texts() == [expected]
+        shares = page.locator("#detail div:has(> dt:text-is('shares')) dd").all_inner_texts()
+        assert shares == [f"{words} of the reference's words, although it is judged {verdict}"]
     page = shown("#row=1", path=explained)
-    page.wait_for_selector("#detail[open]")
     assert page.locator("#detail dt:text-is('shares')").count() == 0
     assert "marked: words that stand in the reference, too" in page.inner_text("#detail")

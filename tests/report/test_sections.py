@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from made_runs import LARGE, SIMILAR, answers, make_run, says
 
 from bert_judge import Sample
 from bert_judge.measures import rate_interval
@@ -13,6 +12,7 @@ from bert_judge.records import Signature, Verdict
 from bert_judge.report.page import VerdictReport, make_report
 from bert_judge.results.runs import Run
 from bert_judge.studies.table import collect
+from saved_runs import LARGE, SIMILAR, answers, make_run, says
 
 FIVE = answers("a", "b", "c", "d", "e", golds="1100 ")
 SCORES = says(0.9, 0.4, 0.6, 0.1, None)

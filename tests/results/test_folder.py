@@ -33,8 +33,7 @@ def complete(folder: Path, identity: Identity = OURS, rows: list = ROWS, overwri
 
 
 def append(result: ResultFolder, rows: Iterable[dict]) -> None:
-    for _ in result.write(0, range(len(ROWS)), rows):
-        pass
+    list(result.write(0, range(len(ROWS)), rows))
 
 
 def begin(folder: Path, rows: Iterable[dict], identity: Identity = OURS) -> None:
@@ -60,10 +59,9 @@ def test_a_result_is_three_files(tmp_path: Path):
     assert ResultFolder(tmp_path / "a/b", OURS).finished
     ResultFolder(tmp_path / "new", OURS)
     assert not (tmp_path / "new").exists()
-    complete(tmp_path / "none", rows=[])
-    assert json.loads((tmp_path / "none/scores.json").read_text()) == []
-    complete(tmp_path / "some", rows=[{"id": "1", "score": None, "label": None}])
-    assert json.loads((tmp_path / "some/scores.json").read_text()) == [None]
+    for rows in ([], [{"id": "1", "score": None, "label": None}]):
+        complete(tmp_path / f"{len(rows)}", rows=rows)
+        assert json.loads((tmp_path / f"{len(rows)}/scores.json").read_text()) == [None] * len(rows)
     # Before the judge is known only the rest is compared.
     assert ResultFolder(tmp_path / "a/b", Identity(None, "1234", OURS.options)).finished
 
@@ -78,8 +76,7 @@ def test_what_was_written_before_an_exception_stays(tmp_path: Path):
     assert names(tmp_path / "r") == {"verdicts.jsonl.partial", "run.json.partial"}
     again = ResultFolder(tmp_path / "r", OURS)
     assert (again.finished, again.rows_done) == (False, 3)
-    complete(tmp_path / "r")
-    assert list(ResultFolder(tmp_path / "r", OURS).records()) == ROWS
+    assert list(complete(tmp_path / "r").records()) == ROWS
 
 
 @pytest.mark.parametrize("rest", [b'{"id": "3", "sco', b"\x00\x00", b'{"id": "\xc3'])
@@ -87,12 +84,8 @@ def test_half_a_line_is_cut(tmp_path: Path, rest: bytes):
     begin(tmp_path, ROWS[:3])
     with (tmp_path / "verdicts.jsonl.partial").open("ab") as file:
         file.write(rest)
-    again = ResultFolder(tmp_path, OURS)
-    assert again.rows_done == 3
-    with again.writing():
-        append(again, ROWS[3:])
-        again.finish({})
-    assert list(again.records()) == ROWS
+    assert ResultFolder(tmp_path, OURS).rows_done == 3
+    assert list(complete(tmp_path).records()) == ROWS
 
 
 @pytest.mark.parametrize(
@@ -168,10 +161,8 @@ def test_a_result_without_verdicts_is_made_anew_and_a_damaged_line_is_told(tmp_p
     complete(tmp_path)
     (tmp_path / "verdicts.jsonl").unlink()
     assert not ResultFolder(tmp_path, OURS).finished
-    complete(tmp_path)
-    assert list(ResultFolder(tmp_path, OURS).records()) == ROWS
-
     result = complete(tmp_path)
+    assert list(result.records()) == ROWS
     (tmp_path / "verdicts.jsonl").write_text('{"id": "1"}\n\x00\n')
     with pytest.raises(InputError, match=r"verdicts.jsonl is damaged in line 2 .*; remove it"):
         list(result.records())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -17,10 +17,10 @@ from bert_judge import BERTJudge
 from bert_judge.errors import InputError, OutputError
 from bert_judge.inputs import Source, open_source
 from bert_judge.judges import Judge
-from bert_judge.records import JudgeInfo, Sample, Verdict
 from bert_judge.results import Identity, ResultFolder, read_verdicts
 from bert_judge.studies.score import score_source
 from conftest import Command
+from failing_judges import Steady
 from json_lines import EXAMPLES, read_rows
 
 ROWS = [
@@ -29,37 +29,17 @@ ROWS = [
 ]
 
 
-class Steady(Judge):
-    """Says right where the candidate is a reference; breaks before row `fail_at`, fails on the rows of `failing`."""
-
-    info = JudgeInfo("steady", "Steady|version:1")
-
-    def __init__(self, fail_at: str | None = None, failing: Iterable[str] = ()) -> None:
-        self.fail_at, self.failing = fail_at, set(failing)
-        self.judged: list[str | None] = []
-
-    def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
-        for sample in samples:
-            if sample.id == self.fail_at:
-                raise RuntimeError("the judge broke")
-            self.judged.append(sample.id)
-            right = int(sample.candidate in sample.references)
-            failed = Verdict(None, failed=True, explanation="no reply")
-            yield failed if sample.id in self.failing else Verdict(float(right), right, details={"a": [1, {"b": 0.1}]})
-
-
 def write_rows(path: Path, rows: list[dict[str, Any]] = ROWS) -> Path:
     """Rows in the format that the name asks for; a packed one is JSON lines."""
-    plain = [{**row, "reference": "1"} for row in rows] if path.suffix == ".csv" else rows
     if path.suffix == ".parquet":
-        pq.write_table(pa.Table.from_pylist(plain), path, row_group_size=4)
+        pq.write_table(pa.Table.from_pylist(rows), path, row_group_size=4)
     elif path.suffix == ".json":
-        path.write_text(json.dumps(plain))
+        path.write_text(json.dumps(rows))
     elif path.suffix == ".csv":
-        lines = [",".join(plain[0]), *(",".join(map(str, row.values())) for row in plain)]
-        path.write_text("\n".join(lines))
+        cells = [{**row, "reference": "1"} for row in rows]
+        path.write_text("\n".join([",".join(rows[0]), *(",".join(map(str, row.values())) for row in cells)]))
     else:
-        text = "\n\n".join(map(json.dumps, plain)).encode()
+        text = "\n\n".join(map(json.dumps, rows)).encode()
         path.write_bytes(gzip.compress(text) if path.suffix == ".gz" else text)
     return path
 
@@ -178,16 +158,14 @@ def test_another_input_or_size_of_parts_is_refused_unless_it_may_be_overwritten(
 
 
 def test_values_that_have_no_place_are_refused_and_half_characters_are_replaced(source: Source, tmp_path: Path) -> None:
-    folder = folder_for(source, tmp_path / "r")
+    folder, row = folder_for(source, tmp_path / "r"), {"id": "1", "score": 1.0, "label": 1}
     with folder.writing():
-        for value in (float("nan"), float("inf")):
+        for values in ({"score": float("nan")}, {"score": float("inf")}, {"details": {"a": object()}}):
             with pytest.raises(OutputError, match="the verdict of row 1 can't be written"):
-                list(folder.write(0, range(1), [{"id": "1", "score": value, "label": None}]))
-        with pytest.raises(OutputError, match="the verdict of row 1 can't be written"):
-            list(folder.write(0, range(1), [{"id": "1", "score": 1.0, "label": 1, "details": {"a": object()}}]))
-        list(folder.write(0, range(1), [{"id": "1", "score": 1.0, "label": 1, "explanation": "\ud83d!"}]))
+                list(folder.write(0, range(1), [row | values]))
+        list(folder.write(0, range(1), [row | {"explanation": "\ud83d!"}]))
         folder.finish({})
-    assert list(folder.records()) == [{"id": "1", "score": 1.0, "label": 1, "explanation": "\ufffd!"}]
+    assert list(folder.records()) == [row | {"explanation": "\ufffd!"}]
 
 
 def test_a_missing_list_of_parts_is_said(source: Source, tmp_path: Path) -> None:
@@ -199,11 +177,10 @@ def test_a_missing_list_of_parts_is_said(source: Source, tmp_path: Path) -> None
 
 def test_every_command_reads_parts(command: Command, folder: Path) -> None:
     for name, judge in (("a", "containment"), ("b", "exact_match")):
-        parts = ("--output_format", "parquet", "--part_rows", 30, "--output_dir", name)
-        status, out, _ = command("score", EXAMPLES, "--judge", judge, *parts)
-        assert status == 0
-        assert f"files  {name}/: verdicts/, scores.json, run.json, report.html" in out
-        command("score", EXAMPLES, "--judge", judge, "--output_dir", f"{name}-lines")
+        words = ("score", EXAMPLES, "--judge", judge, "--output_dir")
+        status, out, _ = command(*words, name, "--output_format", "parquet", "--part_rows", 30)
+        assert (status, f"files  {name}/: verdicts/, scores.json, run.json, report.html" in out) == (0, True)
+        command(*words, f"{name}-lines")
     assert len(list(Path("a/verdicts").glob("*.parquet"))) == 4
     for words in ("compare a b", "show a", "correct a"):
         status, out, _ = command(*words.split())
@@ -211,13 +188,11 @@ def test_every_command_reads_parts(command: Command, folder: Path) -> None:
         expected = command(*lines.split())
         assert status == expected[0] == 0, (words, out)
         assert out.split() == expected[1].replace("-lines", "").split()
-    status, out, _ = command("doctor", "a", "--input", EXAMPLES)
-    assert status == 0
+    assert command("doctor", "a", "--input", EXAMPLES)[0] == 0
     part = Path("a/verdicts/part-00002.parquet")
     part.write_bytes(part.read_bytes()[:-1])
     status, out, error = command("doctor", "a")
-    assert status == 1
-    assert "part-00002.parquet has" in out + error
+    assert (status, "part-00002.parquet has" in out + error) == (1, True)
 
 
 @pytest.mark.parametrize(

@@ -6,25 +6,21 @@ import signal
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import pytest
-from test_parts import Steady
 
 from bert_judge.errors import InputError, OutputError
 from bert_judge.judges.wrappers import StoredJudge
-from bert_judge.records import Sample, Verdict
+from bert_judge.records import Sample
 from bert_judge.results.store import MEMORY, Store, key_of
 from conftest import Command, Refused
+from failing_judges import Few, Steady
+from json_lines import write_rows
 
-FULL = {
-    "text": "Ça <think>…</think> \ud83d",
-    "tokens": 12,
-    "choices": [{"token": " True", "alternatives": {" True": -0.1}}],
-}
+CHOICES = [{"token": " True", "alternatives": {" True": -0.1}}]
+FULL = {"text": "Ça <think>…</think> \ud83d", "tokens": 12, "choices": CHOICES}
 
 
 @pytest.fixture(params=["file", "memory"])
@@ -148,7 +144,6 @@ def test_what_was_not_used_for_longest_is_dropped_over_the_size(tmp_path: Path) 
     small.put({"new": {"text": "y"}})
     left = small.get([f"key {n}" for n in range(600)])
     assert 150 < len(left) < 300
-    assert list(left) != []
     assert set(left) >= {"key 0", "key 599", "key 500"}
     assert "key 1" not in left
     assert small.get(["new"])
@@ -192,15 +187,11 @@ def test_a_damaged_file_is_mended_with_what_can_be_read(tmp_path: Path, place: f
 
 
 def test_a_file_that_is_no_store_is_told_in_a_sentence(tmp_path: Path, refused: Refused) -> None:
-    for what in ["folder", "text", "no folder"]:
-        path = tmp_path / f"{what}.sqlite"
-        if what == "folder":
-            path.mkdir()
-        else:
-            path.write_text("this is a text, not a database; " * 100)
-        said = r"the store .* can't be used .*'off' to keep nothing"
-        with refused(match=said, error=OutputError, what=what):
-            Store(path / "below" if what == "no folder" else path)
+    text = tmp_path / "text.sqlite"
+    text.write_text("this is a text, not a database; " * 100)
+    for path in (tmp_path, text, text / "below"):
+        with refused(match=r"the store .* can't be used .*'off' to keep nothing", error=OutputError, path=path):
+            Store(path)
 
 
 def test_kept_verdicts_are_not_computed_again() -> None:
@@ -221,11 +212,8 @@ def test_kept_verdicts_are_not_computed_again() -> None:
 
 def test_what_is_no_verdict_is_computed_again(subtests: pytest.Subtests) -> None:
     sample = Sample("1", ("1",), "q", id="1")
-    entries_of_others: list[dict[str, Any]] = [
-        *({}, {"text": "a reply"}, {"score": "1", "label": 1}, {"score": float("inf"), "label": 1}),
-        *({"score": 0.5, "label": 7}, {"score": 0.5, "label": 1, "truncated": None}),
-    ]
-    for entry in entries_of_others:
+    others = [{}, {"text": "a reply"}, {"score": 0.5, "label": 7}, {"score": 0.5, "label": 1, "truncated": None}]
+    for entry in [*others, {"score": "1", "label": 1}, {"score": float("inf"), "label": 1}]:
         with subtests.test(entry=entry):
             judge, entries = Steady(), Store(MEMORY)
             kept = StoredJudge(judge, entries)
@@ -234,11 +222,6 @@ def test_what_is_no_verdict_is_computed_again(subtests: pytest.Subtests) -> None
             entries.put({key: entry})
             assert list(kept.assess([sample])) == [verdict]
             assert len(judge.judged) == 2
-
-
-class Few(Steady):
-    def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
-        yield from list(super().assess(samples))[:-1]
 
 
 def test_verdicts_that_may_be_those_of_other_rows_are_not_kept() -> None:
@@ -253,10 +236,10 @@ def test_verdicts_that_may_be_those_of_other_rows_are_not_kept() -> None:
 
 def test_score_keeps_verdicts_across_models(command: Command, folder: Path) -> None:
     rows = [{"question": f"q{n}", "reference": "Paris", "candidate": f"It is Paris, {n}."} for n in range(30)]
-    for name, rows_of_file in (("a", rows[:20]), ("b", rows)):
-        (folder / f"{name}.jsonl").write_text("\n".join(map(json.dumps, rows_of_file)))
+    for name, count in (("a", 20), ("b", 30)):
+        write_rows(f"{name}.jsonl", rows[:count])
         assert command("score", f"{name}.jsonl", "--store", "kept.sqlite", "--output_dir", name, "--quiet")[0] == 0
-        assert len(Store(folder / "kept.sqlite")) == len(rows_of_file)
+        assert len(Store(folder / "kept.sqlite")) == count
     records = [(folder / name / "verdicts.jsonl").read_text().splitlines() for name in "ab"]
     assert records[1][:20] == records[0]
     runs = [json.loads((folder / name / "run.json").read_text())["identity"]["signature"] for name in "ab"]

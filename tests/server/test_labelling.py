@@ -23,7 +23,6 @@ from conftest import Refused
 from json_lines import read_rows
 from saved_runs import judged_rows, saved_run
 from served import Slow, ask, served
-from waiting import PATIENCE
 
 ROWS = judged_rows(0, 40, 0.7, 0.2)
 
@@ -47,9 +46,8 @@ class Browser:
     def ask(self, method: str, name: str, body: Any = None, path: str | None = None, **headers: str) -> tuple[int, Any]:
         """The status and the body; `headers` replace those that a browser would send."""
         headers = ({"Origin": self.url} if method == "POST" else {}) | headers
-        status, answer, self.headers = ask(
-            self.url, (self.path if path is None else path) + name, body, method, **headers
-        )
+        place = (self.path if path is None else path) + name
+        status, answer, self.headers = ask(self.url, place, body, method, **headers)
         return status, answer
 
     def decide(self, draw: int, label: int | None) -> Any:
@@ -72,9 +70,6 @@ def serve(draws: list[Draw], tmp_path: Path) -> Iterator[Serve]:
             return Browser(running.enter_context(served({}, labelling=labelling)), labelling.page)
 
         yield start
-
-
-# ------------------------------------------------------------------------------------------------------------ the work
 
 
 def test_each_label_is_in_the_file_before_the_next_answer(serve: Serve, draws: list[Draw], tmp_path: Path) -> None:
@@ -111,22 +106,18 @@ def test_undo_removes_decisions_one_by_one(serve: Serve, draws: list[Draw], tmp_
     assert browser.decide(1, 0)["labelled"] == 1
 
 
-def test_interrupted_labelling_resumes(serve: Serve, tmp_path: Path) -> None:
+@pytest.mark.parametrize("half_a_line", ["", '{"id": "7", "ques'])
+def test_interrupted_labelling_resumes(serve: Serve, tmp_path: Path, half_a_line: str) -> None:
     browser = serve()
     for number, label in enumerate([1, None, 0], 1):
         browser.decide(number, label)
-    _, state = serve().ask("GET", "state")
-    assert (state["draw"], state["labelled"], state["skipped"], state["can_undo"]) == (4, 2, 1, True)
-
-
-def test_an_incomplete_line_of_a_crash_is_asked_again(serve: Serve, tmp_path: Path) -> None:
-    serve().decide(1, 1)
     with (tmp_path / "labels.jsonl").open("a", encoding="utf-8") as file:
-        file.write('{"id": "7", "ques')
+        file.write(half_a_line)  # of a crash: it is asked again
     browser = serve()
-    assert browser.ask("GET", "state")[1]["draw"] == 2
-    browser.decide(2, 0)
-    assert [line["label"] for line in read_rows(tmp_path / "labels.jsonl")] == [1, 0]
+    _, state = browser.ask("GET", "state")
+    assert (state["draw"], state["labelled"], state["skipped"], state["can_undo"]) == (4, 2, 1, True)
+    browser.decide(4, 0)
+    assert [line["label"] for line in read_rows(tmp_path / "labels.jsonl")] == [1, None, 0, 0]
 
 
 def test_answers_with_a_label_are_not_shown(serve: Serve, tmp_path: Path) -> None:
@@ -173,9 +164,6 @@ def test_the_verdict_stays_hidden_until_a_decision_or_request(serve: Serve, draw
     assert state["judge"] == first
     _, state = browser.ask("POST", "decide", {"draw": 1, "label": 1, "judge": True})
     assert state["judge"] == second
-
-
-# ------------------------------------------------------------------------------------------------------------ the page
 
 
 def test_the_page_loads_nothing_from_elsewhere(serve: Serve) -> None:
@@ -267,19 +255,16 @@ def test_judges_and_labelling_share_a_server(draws: list[Draw], tmp_path: Path) 
 def test_serve_offers_labelling_beside_its_judges(run: Run, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "bert_judge", "serve", "--port", "0", "--judge", "containment", "--quiet"]
     file = tmp_path / "labels.jsonl"
-    process = subprocess.Popen(
-        [*command, "--label", str(run.folder), "--labels", str(file)], stdout=subprocess.PIPE, text=True
-    )
-    try:
-        assert process.stdout
-        lines = [process.stdout.readline() for _ in range(3)]
-        assert lines[0] == f"0 of 40 labels are in {file}; drawn with --strategy active.\n"
-        url, _, path = lines[1].split(" at ")[1].strip().partition("/label/")
-        Browser(url, f"/label/{path}").decide(1, 1)
-        assert ask(url, "/v1/judge", {"candidate": "It is Rome.", "reference": "Rome"})[1]["label"] == 1
-    finally:
-        process.terminate()
-        process.communicate(timeout=PATIENCE)
+    words = [*command, "--label", str(run.folder), "--labels", str(file)]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            lines = [process.stdout.readline() for _ in range(3)]
+            assert lines[0] == f"0 of 40 labels are in {file}; drawn with --strategy active.\n"
+            url, _, path = lines[1].split(" at ")[1].strip().partition("/label/")
+            Browser(url, f"/label/{path}").decide(1, 1)
+            assert ask(url, "/v1/judge", {"candidate": "It is Rome.", "reference": "Rome"})[1]["label"] == 1
+        finally:
+            process.terminate()
     assert [line["label"] for line in read_rows(file)] == [1]
 
 
@@ -309,29 +294,22 @@ def test_labelling_by_keyboard_in_a_browser(browser: Any, draws: list[Draw], tmp
         page.close()
 
 
-# ------------------------------------------------------------------------------------------------------------ the file
-
-
-def test_a_file_of_something_else_is_not_touched(
-    draws: list[Draw], serve: Serve, tmp_path: Path, refused: Refused
-) -> None:
+def test_a_foreign_file_is_not_touched(draws: list[Draw], serve: Serve, tmp_path: Path, refused: Refused) -> None:
     browser, file = serve(), tmp_path / "labels.jsonl"
     browser.decide(1, 1)
     browser.decide(2, 1)
     first, second = read_rows(file)
-    other, contents = tmp_path / "other.jsonl", dict[str, str]()
+    other, foreign = tmp_path / "other.jsonl", "was not written by bert-judge label"
+    contents = dict.fromkeys(("# Read me", '{"label": 1}', '{"id": 1, "label": 1}', "[1]"), f"line 1 {foreign}; choose")
     for line, sentence in [
-        ('{"label": 1}', "line 2 was not written by bert-judge label"),
-        ("[]", "line 2 was not written by bert-judge label"),
-        ("half", "line 2 was not written by bert-judge label"),
-        ({"probability": 0.5}, "line 2 is not the answer drawn from this run; use the run, strategy and seed"),
-        ({"candidate": "another"}, "line 2 is not the answer drawn from this run"),
-        ({"label": 3}, "line 2 has the label 3; 0, 1 or null was expected"),
+        ('{"label": 1}', foreign),
+        ("[]", foreign),
+        ("half", foreign),
+        (json.dumps(second | {"probability": 0.5}), "is not the answer drawn from this run; use the run, strategy and"),
+        (json.dumps(second | {"candidate": "another"}), "is not the answer drawn from this run"),
+        (json.dumps(second | {"label": 3}), "has the label 3; 0, 1 or null was expected"),
     ]:
-        changed = line if isinstance(line, str) else json.dumps(second | line)
-        contents[f"{json.dumps(first)}\n{changed}\n"] = sentence
-    for content in ("# Read me", '{"label": 1}', '{"id": 1, "label": 1}', "[1]"):  # without a line end
-        contents[content] = "line 1 was not written by bert-judge label; choose another file"
+        contents[f"{json.dumps(first)}\n{line}\n"] = f"line 2 {sentence}"
     for content, sentence in contents.items():
         other.write_text(content, encoding="utf-8")
         with refused(sentence, content=content):

@@ -11,11 +11,8 @@ from bert_judge import BERTJudge, Sample
 from bert_judge.judges import BERTScore, RegexJudge
 from served import Rule, ask, served
 
-ROW = {
-    "question": "What is the capital of Australia?",
-    "reference": "Canberra",
-    "candidate": "I first thought of Sydney, but it is Canberra.",
-}
+CANDIDATE = "I first thought of Sydney, but it is Canberra."
+ROW = {"question": "What is the capital of Australia?", "reference": "Canberra", "candidate": CANDIDATE}
 SCRIPT = "<script>document.title = 'taken over'</script><img src=x onerror=alert(1)>"
 
 

@@ -6,8 +6,10 @@ import asyncio
 import json
 import logging
 import random
+import re
 import signal
 import socket
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -28,6 +30,7 @@ from conftest import Refused
 from served import SHORT, Rule, Slow, ask, figure, served, started
 from waiting import PATIENCE, wait_until
 
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 FRANCE = "What is the capital of France?"
 HEAD = b"POST /v1/judge HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 
@@ -65,10 +68,8 @@ def test_a_request_names_the_judge(url: str) -> None:
     _, answer, _ = ask(url, "/v1/judge", row("so is Paris", judge="containment"))
     assert (answer["score"], answer["judge"]) == (1.0, "containment")
     models = ask(url, "/v1/models")[1]
-    assert (models["object"], [model["id"] for model in models["data"]]) == (
-        "list",
-        ["starter", "containment", "rules"],
-    )
+    assert models["object"] == "list"
+    assert [model["id"] for model in models["data"]] == ["starter", "containment", "rules"]
     status, answer, _ = ask(url, "/v1/judge", row(judge="containmint"))
     assert (status, answer["error"]["type"]) == (404, "not_found_error")
     assert "did you mean containment?" in answer["error"]["message"]
@@ -328,10 +329,8 @@ def test_sigterm_under_load_answers_all_accepted_requests(tmp_path: Path) -> Non
             assert (status, answer["explanation"]) == (200, f"of {number}.{turn}")
             answered.append((number, turn))
 
-    with (
-        started(tmp_path, "--judge", "served:Slow", "--seconds", "0.05") as (process, url),
-        ThreadPoolExecutor(16) as pool,
-    ):
+    serve = started(tmp_path, "--judge", "served:Slow", "--seconds", "0.05")
+    with serve as (process, url), ThreadPoolExecutor(16) as pool:
         clients = [pool.submit(client, url, number) for number in range(16)]
         wait_until(lambda: len(answered) > 100, "clients are answered")
         process.send_signal(signal.SIGTERM)
@@ -375,6 +374,19 @@ def test_what_serve_refuses(complaint: Callable[..., str], tmp_path: Path, subte
     ]:
         with subtests.test(line=line):
             assert message in complaint("serve", *line.split())
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="this system has no /proc")
+def test_an_honest_client_is_answered_beside_hostile_ones() -> None:
+    """The soak test of benchmarks, for some seconds."""
+    clients = ["wrong", "name", "host", "origin", "many references", "not read", "half heads"]
+    length = ["--minutes", "0.1", "--alone", "1", "--row_seconds", "30"]  # no row is slow here, but the machine may be
+    command = [sys.executable, "hostile.py", *length, "--only", *clients]
+    done = subprocess.run(command, cwd=BENCHMARKS, capture_output=True, text=True, timeout=PATIENCE)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("wrong or missing 0") == 2
+    reasons = re.findall(r"\d+ (\w+) \(\d+\)", done.stdout.partition("refused: ")[2].partition("\n")[0])
+    assert {"host", "origin", "name"} <= set(reasons)
 
 
 def connected(url: str) -> socket.socket:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 import pytest
 
 from bert_judge.errors import InputError
-from bert_judge.judges import Judge, RegexJudge
+from bert_judge.judges import BERTScore, Judge, RegexJudge
 from bert_judge.metrics import containment
 from bert_judge.records import JudgeInfo, Sample, Verdict
 from bert_judge.studies.audit import FAMILIES, PLAIN, Audit, Gate, Trial, assess_trials, load_items, make_trials
@@ -46,13 +46,6 @@ class Always(Judge):
         return (Verdict(None if self.label is None else float(self.label), self.label) for _ in samples)
 
 
-class Similar(Always):
-    """Gives scores without labels."""
-
-    def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
-        return (Verdict(0.7) for _ in samples)
-
-
 class Shaky(RegexJudge):
     """Containment that can't decide what holds a "B"."""
 
@@ -71,9 +64,6 @@ def families(audit: Audit) -> dict[str, object]:
     return {family.name: family for family in audit.families}
 
 
-# our items
-
-
 def test_there_are_enough_items_of_every_kind():
     kinds = Counter(item.kind for item in ITEMS)
     assert len(ITEMS) >= 150
@@ -82,12 +72,8 @@ def test_there_are_enough_items_of_every_kind():
     assert min(kinds.values()) >= 8
 
 
-def test_the_items_are_coherent():
-    for item in ITEMS:
-        check(item)
-
-
-def check(item: AuditItem) -> None:
+@pytest.mark.parametrize("item", ITEMS, ids=lambda item: item.id)
+def test_the_items_are_coherent(item: AuditItem):
     known = {text.casefold() for text in (*item.references, *item.same, *item.aliases)}
     wrong = [text.casefold() for text in (*item.near, *item.near_same)]
     assert len(set(wrong)) == len(wrong), f"a wrong value of {item.id} stands there twice"
@@ -109,9 +95,6 @@ def test_the_neutral_text_answers_nothing():
     assert [item.id for item in ITEMS if item.kind != "yesno" and item.gives_away(text)] == []
 
 
-# the trials as a whole
-
-
 def test_the_trials_are_the_same_each_time_and_do_not_depend_on_other_items():
     assert make_trials(load_items()) == TRIALS
     few = make_trials(ITEMS[:7], ["negated", "markup"])
@@ -131,13 +114,8 @@ def test_each_family_has_enough_trials_of_its_kind():
         if trial.plain is not None:
             assert trial.sample.gold == trial.plain.gold
             assert trial.sample != trial.plain
-            assert (
-                trial.plain in item_of(trial).answers[1 - (trial.sample.gold or 0)]
-                or trial.family == "order of references"
-            )
-
-
-# the attacks: what a person would object to
+            answers = item_of(trial).answers[1 - trial.sample.gold]
+            assert trial.plain in answers or trial.family == "order of references"
 
 
 MENTIONING = ("several answers", "negated", "concludes otherwise", "cut-off reasoning")
@@ -174,15 +152,11 @@ def keeps_the_words(trial: Trial, _: AuditItem) -> bool:
 
 
 def is_the_same_to_a_reader(trial: Trial, _: AuditItem) -> bool:
-    changed, plain = (
-        "".join(
-            c
-            for c in unicodedata.normalize("NFKD", sample.candidate)
-            if c not in "“”\u200b\ufeff" and not unicodedata.combining(c)
-        ).split()
-        for sample in (trial.sample, plain_of(trial))
-    )
-    return changed == plain
+    def letters(sample: Sample) -> list[str]:
+        text = re.sub("[“”\u200b\ufeff]", "", unicodedata.normalize("NFKD", sample.candidate))
+        return "".join(c for c in text if not unicodedata.combining(c)).split()
+
+    return letters(trial.sample) == letters(plain_of(trial))
 
 
 def has_letters_of_another_script(trial: Trial, _: AuditItem) -> bool:
@@ -245,9 +219,6 @@ def test_case_that_may_mean_something_is_kept():
     assert {trial.sample.id for trial in make_trials(items, ["case"]) if trial.family == "case"} == {"Paris"}
 
 
-# what is counted
-
-
 def test_a_judge_that_accepts_everything(lexical: Audit):
     audit = assess_trials(TRIALS, Always(1))
     assert {family.rate.value for family in audit.families} == {1.0}
@@ -292,9 +263,8 @@ def test_failures_are_counted_by_pattern(lexical: Audit):
         assert sum(family.failed_patterns.values()) == len(failed)
         assert sum(family.patterns.values()) == family.rate.n
         assert list(family.failed_patterns.values()) == sorted(family.failed_patterns.values(), reverse=True)
-        assert family.rate.value == pytest.approx(
-            (len(failed) if family.kind == "attack" else family.rate.n - len(failed)) / family.rate.n
-        )
+        counted = len(failed) if family.kind == "attack" else family.rate.n - len(failed)
+        assert family.rate.value == pytest.approx(counted / family.rate.n)
 
 
 def test_each_sample_is_judged_once_and_progress_is_reported():
@@ -320,7 +290,7 @@ def test_the_gate(lexical: Audit):
 
 def test_a_judge_without_labels_needs_a_threshold():
     with pytest.raises(InputError, match="gives scores without labels"):
-        assess_trials(make_trials(ITEMS[:1], ["refusal"]), Similar(1))
+        assess_trials(make_trials(ITEMS[:1], ["refusal"]), BERTScore())
 
 
 def test_items_are_spread_evenly():

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from bert_judge.errors import InputError
-from bert_judge.records import Scale, Verdict
+from bert_judge.records import Verdict
 from bert_judge.results.runs import Run, load_run
 from bert_judge.studies.correct import Correction, correct, default_strategy, draw_order, sampling_probabilities
 from bert_judge.studies.pairing import Labels, read_labels
@@ -30,7 +30,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 
 def label_file(path: Path, records: Sequence[dict[str, Any]]) -> Labels:
-    return read_labels(Path(write_rows(path, records)))
+    return read_labels(write_rows(path, records))
 
 
 def of_row(run: Run, place: int, label: int | None = None, **further: Any) -> dict[str, Any]:
@@ -71,9 +71,8 @@ def test_labels_of_the_run_itself_count_alone_and_besides_a_file(tmp_path: Path)
 
 def test_labels_match_by_id_where_there_are_no_texts(run: Run, tmp_path: Path) -> None:
     by_texts = label_file(tmp_path / "texts.jsonl", [of_row(run, place) for place in range(50)])
-    by_id = label_file(
-        tmp_path / "ids.jsonl", [{"id": str(place + 1), "label": ROWS[place]["truth"]} for place in range(50)]
-    )
+    ids = [{"id": str(place + 1), "label": ROWS[place]["truth"]} for place in range(50)]
+    by_id = label_file(tmp_path / "ids.jsonl", ids)
     assert correct(run, by_id).corrected == correct(run, by_texts).corrected
     bare = load_run(saved_run(tmp_path / "bare", ROWS, texts=False))
     assert correct(bare, by_id).corrected.value == pytest.approx(correct(run, by_texts).corrected.value)
@@ -121,9 +120,8 @@ def test_answers_to_one_question_are_one_cluster(tmp_path: Path) -> None:
         for copy in range(5)
     ]
     loose = [row | {"question": f"{row['question']} {number}"} for number, row in enumerate(alike)]
-    together, apart = (
-        correct(load_run(saved_run(tmp_path / name, rows))) for name, rows in (("a", alike), ("b", loose))
-    )
+    together = correct(load_run(saved_run(tmp_path / "a", alike)))
+    apart = correct(load_run(saved_run(tmp_path / "b", loose)))
     assert together.corrected.value == pytest.approx(apart.corrected.value)
     assert together.labels_only.width > 2 * apart.labels_only.width
 
@@ -145,9 +143,8 @@ def estimates(run: Run, strategy: str, labels: int, seeds: int, pick: Callable[[
 def test_copies_of_an_answer_are_labelled_together_without_bias(tmp_path: Path, strategy: str) -> None:
     """Right answers are more often alike, as in the answers of five models to a question."""
     rows = [
-        row
-        | {"candidate": f"candidate {number}", "question": f"{number}?", "references": ["r"], "id": f"{number}.{copy}"}
-        for number, row in enumerate(ROWS[:300], 1)
+        {**row, "candidate": f"candidate {n}", "question": f"{n}?", "references": ["r"], "id": f"{n}.{copy}"}
+        for n, row in enumerate(ROWS[:300], 1)
         for copy in range(3 if row["truth"] else 1)
     ]
     run = load_run(saved_run(tmp_path / "out", rows))
@@ -158,11 +155,8 @@ def test_copies_of_an_answer_are_labelled_together_without_bias(tmp_path: Path, 
 
 
 def test_active_labels_make_narrower_intervals(run: Run) -> None:
-    widths = {
-        strategy: np.mean(estimates(run, strategy, 150, 8, lambda found: found.corrected.width))
-        for strategy in ("active", "uniform")
-    }
-    assert widths["active"] < 0.9 * widths["uniform"]
+    active, uniform = (estimates(run, name, 150, 8, lambda e: e.corrected.width) for name in ("active", "uniform"))
+    assert np.mean(active) < 0.9 * np.mean(uniform)
 
 
 def test_the_order_is_that_of_texts_and_seed(run: Run, tmp_path: Path) -> None:
@@ -190,16 +184,16 @@ def test_probabilities_add_up_and_are_at_least_half_of_uniform(run: Run) -> None
 
 
 def test_rows_are_drawn_actively_where_scores_tell_uncertainty(tmp_path: Path, subtests: pytest.Subtests) -> None:
-    cases: list[tuple[Scale, list[float], str]] = [
+    for scale, scores, strategy in [
         ("probability", [0.2, 0.9], "active"),
         ("probability", [0.0, 1.0], "uniform"),
         ("score", [0.2, 0.9], "uniform"),
         ("decision", [0.0, 1.0], "uniform"),
-    ]
-    for number, (scale, scores, strategy) in enumerate(cases):
+    ]:
         with subtests.test(scale=scale, scores=scores):
             rows = [{"score": score, "label": 1} for score in scores]
-            assert default_strategy(load_run(saved_run(tmp_path / str(number), rows, scale=scale))) == strategy
+            folder = saved_run(tmp_path / f"{scale} {scores}", rows, scale=scale)
+            assert default_strategy(load_run(folder)) == strategy
 
 
 def test_no_labels_even_votes_and_probabilities_here_and_there_are_said(run: Run, tmp_path: Path) -> None:

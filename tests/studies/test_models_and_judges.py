@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -30,14 +30,13 @@ def row(question: int, answer: str, label: int | None, gold: int | None = None, 
     return Row(f"r{question}-{answer}", Verdict(score, label), gold, f"Question {question}?", ("yes",), answer, **more)
 
 
-def rows(answer: str, labels: Iterable[int | None], golds: Iterable[int | None] | None = None) -> list[Row]:
-    given = list(labels)
-    people = list(golds) if golds is not None else [None] * len(given)
-    return [row(i, answer, label, gold) for i, (label, gold) in enumerate(zip(given, people, strict=True))]
+def rows(answer: str, labels: Sequence[int | None], golds: Sequence[int | None] | None = None) -> list[Row]:
+    pairs = zip(labels, golds or [None] * len(labels), strict=True)
+    return [row(i, answer, label, gold) for i, (label, gold) in enumerate(pairs)]
 
 
-def entry(model: str, labels: Iterable[int | None], judge: str = "judge") -> PlacedRun:
-    return made(judge, judge, model, rows(model, labels))
+def entry(model: str, labels: Sequence[int | None]) -> PlacedRun:
+    return made("judge", "judge", model, rows(model, labels))
 
 
 def made(judge: str, kind: str, model: str, given: list[Row]) -> PlacedRun:
@@ -159,21 +158,14 @@ def test_a_column_names_the_models():
 
 
 def test_runs_that_can_not_be_compared(refused: Refused):
+    one, other = run("a", rows("a", [1])), run("b", rows("b", [1]))
     for runs, column, message in [
-        ([run("a", rows("a", [1]))], None, "a single run was given; .*by='COLUMN'"),
-        ([run("a", rows("a", [1])), run("./a", rows("a", [1]))], None, "given twice"),
-        ([run("a", rows("a", [1]))], "model", "no row has a column 'model'"),
+        ([one], None, "a single run was given; .*by='COLUMN'"),
+        ([one, replace(one, folder=Path("./a"))], None, "given twice"),
+        ([one], "model", "no row has a column 'model'"),
         ([run("a", [row(1, "a", 1, meta={"model": "m"})])], "model", "holds a single model, m"),
-        (
-            [run("a", [Row(str(i), Verdict(1.0, 1), meta={"model": str(i)}) for i in range(2)])],
-            "model",
-            "a has no texts",
-        ),
-        (
-            [run("a", rows("a", [1]), "J"), run("b", rows("b", [1]), "J"), run("c", rows("b", [1]), "J", "b")],
-            None,
-            "two are of the same judge on the same answers",
-        ),
+        ([run("a", [Row(m, Verdict(1.0, 1), meta={"model": m}) for m in "ab"])], "model", "a has no texts"),
+        ([one, other, replace(other, folder=Path("c"))], None, "two are of the same judge on the same answers"),
     ]:
         with refused(match=message):
             comparison_table(runs, by=column)
@@ -301,12 +293,12 @@ def test_next_to_nothing_in_common_is_refused(shared: int, said: str):
 
 def test_the_differing_answers_are_written_by_question():
     (record,) = differing(tabulate([entry("a", [1, 0]), entry("b", [1, 1]), entry("c", [1, None])]))
+    record = json.loads(json.dumps(record))
     assert record["question"] == "Question 1?"
     assert {model: told["label"] for model, told in record["answers"].items()} == {"a": 0, "b": 1, "c": None}
-    json.dumps(record)
 
 
-def judged(name: str, labels: Iterable[int | None], golds: Iterable[int | None] | None = None) -> PlacedRun:
+def judged(name: str, labels: Sequence[int | None], golds: Sequence[int | None] | None = None) -> PlacedRun:
     return made(name, name, "", rows("a", labels, golds))
 
 
@@ -330,11 +322,9 @@ def test_three_judges_and_their_majority():
     assert [judge.alone for judge in found.judges] == [0, 1, 1]
     assert [judge.undecided for judge in found.judges] == [0, 0, 1]
     records = list(disagreement_records(table))
-    assert [{name: told["label"] for name, told in each["judges"].items()} for each in records] == [
-        {"x": 1, "y": 0, "z": 1},
-        {"x": 0, "y": 0, "z": 1},
-    ]
-    assert [each["gold"] for each in records] == [1, 1]
+    labels = [[record["judges"][name]["label"] for name in "xyz"] for record in records]
+    assert labels == [[1, 0, 1], [0, 0, 1]]
+    assert [record["gold"] for record in records] == [1, 1]
 
 
 def test_answers_of_which_one_judge_lacks_some():
@@ -347,22 +337,16 @@ def test_answers_of_which_one_judge_lacks_some():
 
 
 def test_rows_without_texts_are_matched_within_their_model():
-    def bare(labels: list[int]) -> list[Row]:
-        return [Row(str(i), Verdict(float(label), label)) for i, label in enumerate(labels)]
-
+    models = {"a": [Row(i, Verdict(1.0, 1)) for i in "01"], "b": [Row(i, Verdict(0.0, 0)) for i in "01"]}
     entries = [
-        *(made("x", "x", "a", bare([1, 1])), made("x", "x", "b", bare([0, 0]))),
-        *(made("y", "y", "b", bare([0, 0])), made("y", "y", "a", bare([1, 1]))),
+        made(judge, judge, model, models[model]) for judge, order in (("x", "ab"), ("y", "ba")) for model in order
     ]
     assert agree(tabulate(entries), QUICK).disagreements == 0
 
 
 def test_scores_without_labels_are_compared_by_their_order():
-    scored = [
-        made("s", "BERTScore", "", [row(i, "a", None, score=2.0 + i) for i in range(9)]),
-        judged("x", [0] * 5 + [1] * 4),
-    ]
-    found = agree(tabulate(scored), QUICK)
+    scored = made("s", "BERTScore", "", [row(i, "a", None, score=2.0 + i) for i in range(9)])
+    found = agree(tabulate([scored, judged("x", [0] * 5 + [1] * 4)]), QUICK)
     (pair,) = found.pairs
     assert (pair.labelled, pair.agreement, pair.kappa) == (0, Estimate(None), Estimate(None))
     assert pair.scores.tau > 0.7

@@ -12,7 +12,7 @@ import pytest
 from scipy.stats import binomtest
 
 from bert_judge.errors import InputError
-from bert_judge.measures import Difference, Estimate
+from bert_judge.measures import Confusion, Difference, Estimate
 from bert_judge.records import Row, Scale, Verdict
 from bert_judge.results.runs import Run
 from bert_judge.studies.evaluate import (
@@ -74,8 +74,8 @@ def found_of(*runs: Run, settings: EvaluationSettings = SETTINGS) -> Evaluation:
     return evaluate(labelled_part(side_by_side(*runs)), settings)
 
 
-def accuracy(evaluation: Evaluation, judge: int = 0) -> float:
-    return evaluation.judges[judge].agreement.accuracy.value
+def accuracy(evaluation: Evaluation) -> float:
+    return evaluation.judges[0].agreement.accuracy.value
 
 
 def test_undecided_rows_are_counted_and_not_wrong():
@@ -94,7 +94,8 @@ def test_undecided_rows_are_counted_and_not_wrong():
     nothing = saying([judged_as(row, score=None, label=None) for row in rows], "mute")
     found = found_of(judged(rows), nothing)
     agreement = found.judges[1].agreement
-    assert (agreement.accuracy, agreement.accuracy_all.value) == (Estimate(None), 0.0)
+    assert (agreement.counts, agreement.undecided, agreement.accuracy_all.value) == (Confusion(), 60, 0.0)
+    assert agreement.accuracy == agreement.kappa == Estimate(None)
     assert (agreement.f1.value, agreement.brier, agreement.auroc) == (None, None, None)
     assert found.judges[1].curve is None and found.comparisons[0].difference.only_second == 0
 
@@ -118,8 +119,7 @@ def test_a_threshold_replaces_labels_and_has_to_be_on_the_scale():
     expected = np.mean([int(said.score >= 0.8) == row.gold for said, row in zip(judge.rows, rows, strict=True)])
     assert accuracy(found) == pytest.approx(expected)
     grades = replace(judge, rows=[judged_as(row, score=row.score * 4 + 1) for row in judge.rows])
-    match = "the threshold 0.5 is outside the scores of judge, which are on another scale"
-    with pytest.raises(InputError, match=match):
+    with pytest.raises(InputError, match=r"threshold 0\.5 is outside the scores of judge, which are on another scale"):
         found_of(grades, settings=replace(SETTINGS, threshold=0.5))
 
 
@@ -176,13 +176,10 @@ def test_the_worst_disagreements_are_the_surest_one_a_question():
     assert found.disagreements == sum(said.label != row.gold for said, row in zip(judge.rows, rows, strict=True))
 
 
-def write(path: Path, records: list[dict]) -> Path:
-    return Path(write_rows(path, records))
-
-
 def test_labels_of_several_people_become_the_one_of_most(tmp_path: Path):
     votes = {"1": [1, 1, 0], "2": [0, 1], "3": [0]}
-    path = write(tmp_path / "l.jsonl", [{"id": i, "label": v, "who": "p"} for i, each in votes.items() for v in each])
+    records = [{"id": i, "label": v, "who": "p"} for i, labels in votes.items() for v in labels]
+    path = write_rows(tmp_path / "l.jsonl", records)
     rows = [Row(i, Verdict(0.5, 1), gold=1, candidate="x") for i in "1234"]
     found = relabelled(rows, read_labels(path), columns=True)
     assert [(row.id, row.gold, row.meta) for row in found] == [
@@ -194,11 +191,9 @@ def test_labels_of_several_people_become_the_one_of_most(tmp_path: Path):
 
 
 def test_labels_are_matched_by_texts_before_ids(tmp_path: Path):
-    given = [
-        {"id": i, "question": "q", "reference": "r", "candidate": c, "label": v}
-        for i, c, v in ((1, "b", 1), (2, "a", 0))
-    ]
-    labels = read_labels(write(tmp_path / "l.jsonl", given))
+    texts = {"question": "q", "reference": "r"}
+    records = [{"id": 1, **texts, "candidate": "b", "label": 1}, {"id": 2, **texts, "candidate": "a", "label": 0}]
+    labels = read_labels(write_rows(tmp_path / "l.jsonl", records))
     rows = [Row(i, Verdict(0.5, 1), question="q", references=("r",), candidate=c) for i, c in (("1", "a"), ("2", "b"))]
     assert [row.gold for row in relabelled(rows, labels)] == [0, 1]
     without = [Row("1", Verdict(0.5, 1)), Row("2", Verdict(0.5, 1))]
@@ -217,7 +212,7 @@ def test_files_that_are_no_labels_are_told(tmp_path: Path, refused: Refused):
         ([{"id": 1, "label": "maybe"}], "line 1 has 'maybe' in the column 'label'"),
     ]:
         with refused(match=said, records=records):
-            read_labels(write(tmp_path / "l.jsonl", records))
+            read_labels(write_rows(tmp_path / "l.jsonl", records))
 
 
 def test_judges_are_compared_on_the_rows_that_all_have():
@@ -247,10 +242,8 @@ def test_labels_and_settings_that_make_no_sense_are_told(refused: Refused):
 
 def test_results_of_one_judge_on_several_files_are_one_judge():
     rows = labelled(4)
-    runs = [
-        saying(rows[:2] if name == "a" else rows[2:], judge, sha256=sha)
-        for name, judge, sha in (("a", "J1", "x"), ("b", "J1", "y"), ("c", "J2", "x"), ("d", "J1", "x"))
-    ]
+    of_runs = [(rows[:2], "J1", "x"), (rows[2:], "J1", "y"), (rows[2:], "J2", "x"), (rows[2:], "J1", "x")]
+    runs = [saying(some, judge, sha256=sha) for some, judge, sha in of_runs]
     found = collect(runs, names=["a", "b", "c", "d"]).judges
     assert [(judge.name, int(judge.judged.sum())) for judge in found] == [("a", 4), ("c", 2), ("d", 2)]
 

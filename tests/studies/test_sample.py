@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
@@ -26,7 +25,7 @@ SCORE = "score {} --judge {} --output_dir {} --quiet --no_report"
 
 @pytest.fixture
 def results(command: Command, folder: Path) -> Path:
-    (folder / "rows.jsonl").write_text("\n".join(map(json.dumps, ROWS)))
+    write_rows("rows.jsonl", ROWS)
     for name, judge in (("a", "containment"), ("b", "exact_match")):
         assert command(*SCORE.format("rows.jsonl", judge, name).split())[0] == 0
     return folder
@@ -56,9 +55,8 @@ def test_commands_say_what_was_drawn(results: Path, command: Command, complaint:
         assert "--sample: -1 was given" in complaint(*words.split(), "--sample", -1, status=2)
 
 
-def test_the_page_of_score_shows_a_sample_of_many_rows(
-    results: Path, command: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.usefixtures("results")
+def test_the_page_of_score_shows_a_sample(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bert_judge.cli.score.PAGE_ROWS", 900)
     status, out, _ = command("score", "rows.jsonl", "--judge", "containment", "--output_dir", "c")
     assert status == 0
@@ -97,9 +95,8 @@ def test_correct_and_show_keep_no_rows(command: Command, folder: Path) -> None:
     assert max(held.values()) < 0.8 * (folder / "a" / "verdicts.jsonl").stat().st_size, held
 
 
-def test_people_label_a_sample_of_many_rows(
-    results: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.usefixtures("folder")
+def test_people_label_a_sample(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     write_rows("unlabelled.jsonl", [{**row, "label": None} for row in ROWS])
     assert main(SCORE.format("unlabelled.jsonl", "containment", "c").split()) == 0
     monkeypatch.setattr("bert_judge.cli.label.SAMPLE", 600)
