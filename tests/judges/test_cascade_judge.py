@@ -17,13 +17,7 @@ from bert_judge.judges.cascade import Cascade, CascadePlan, Certificate, Stage
 from bert_judge.judges.naming import read_judges
 from bert_judge.measures import Estimate
 from bert_judge.records import JudgeInfo, Row, Sample, Signature, Verdict
-from bert_judge.studies.cascade import (
-    CascadeSettings,
-    Labelled,
-    calibrate_cascade,
-    find_thresholds,
-    stage_counts,
-)
+from bert_judge.studies.cascade import CascadeSettings, Labelled, calibrate_cascade, find_thresholds, stage_counts
 from conftest import Refused
 from streams import CountedStream
 

@@ -186,11 +186,7 @@ def test_predict_takes_the_papers_form_and_every_judges(subtests: pytest.Subtest
 
 
 def test_predict_tells_bad_arguments(refused: Refused) -> None:
-    for given, named in [
-        ((CANDIDATES,), {}),
-        ((1, 2, 3, 4), {}),
-        ((CANDIDATES, REFERENCES), {"batch_size": 3}),
-    ]:
+    for given, named in [((CANDIDATES,), {}), ((1, 2, 3, 4), {}), ((CANDIDATES, REFERENCES), {"batch_size": 3})]:
         with refused("predict takes (candidates, references) or (questions,", given=given, named=named):
             RegexJudge().predict(*given, **named)
 

@@ -11,7 +11,6 @@ import pytest
 
 from bert_judge import BERTJudge, Sample
 from bert_judge.cli import main
-from bert_judge.encoder.models import STARTER_FOLDER
 from bert_judge.errors import InputError
 from bert_judge.reading import LANGUAGES, JudgeConfig, Scope
 from bert_judge.results.summary import Tally
@@ -90,14 +89,6 @@ def test_a_scope_changes_no_score_and_no_signature(make_judge: MakeJudge, tmp_pa
     after = BERTJudge(str(folder))
     assert after.info.signature == signature
     assert list(after.assess(rows)) == [replace(before[0], out_of_scope="in German")]
-
-
-def test_the_starter_s_signature_does_not_know_its_scope(tmp_path: Path, starter: BERTJudge) -> None:
-    folder = Path(shutil.copytree(STARTER_FOLDER, tmp_path / "starter"))
-    saved = json.loads((folder / "judge.json").read_text())
-    assert saved.pop("scope") == {"languages": ["en"], "reference_words": 150}
-    (folder / "judge.json").write_text(json.dumps(saved))
-    assert BERTJudge(str(folder)).info.signature == starter.info.signature
 
 
 def test_rows_outside_are_counted_with_the_accuracy_of_the_others() -> None:
