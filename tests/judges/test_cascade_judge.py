@@ -62,15 +62,11 @@ def judge(column: int, **more: object) -> dict:
     return {"judge_type": READER, "column": column, **more}
 
 
-def side(threshold: float) -> Certificate:
-    return Certificate(threshold, 100, 99, 0.95)
-
-
 def plan(*thresholds: tuple[float | None, float | None], abstain: bool = False, **more: object) -> CascadePlan:
     """A plan of Readers: (low, high) of each deciding stage, and a last one unless it abstains."""
     stages = []
     for column, (low, high) in enumerate(thresholds):
-        sides = [None if threshold is None else side(threshold) for threshold in (high, low)]
+        sides = [threshold and Certificate(threshold, 100, 99, 0.95) for threshold in (high, low)]
         stages.append(Stage(f"s{column}", judge(column, **more), Reader(column).info.signature, *sides))
     last = [] if abstain else [Stage("end", judge(len(stages), **more), Reader(len(stages)).info.signature)]
     return CascadePlan((*stages, *last), 0.95, 0.1, abstain=abstain)
@@ -78,19 +74,15 @@ def plan(*thresholds: tuple[float | None, float | None], abstain: bool = False, 
 
 @pytest.fixture
 def load(tmp_path: Path):
-
-    def made(plan: CascadePlan) -> Cascade:
+    def cascade_of(plan: CascadePlan) -> Cascade:
         plan.save(tmp_path / "cascade.json")
         return Cascade(str(tmp_path / "cascade.json"), trust_remote_code=True)
 
-    return made
+    return cascade_of
 
 
 def samples(*candidates: str) -> list[Sample]:
     return [Sample(text, ("r",), f"q{row}", id=str(row)) for row, text in enumerate(candidates)]
-
-
-# the judge
 
 
 def test_each_stage_decides_where_it_is_sure_and_passes_on_the_rest(load) -> None:
@@ -144,9 +136,8 @@ def test_a_stage_that_fails_is_named_and_nothing_before_is_lost(load, subtests: 
 def test_a_bug_of_a_stage_keeps_its_traceback_and_names_the_stage(load) -> None:
     made = plan((0.1, 0.9), (0.1, 0.9))
     broken = replace(made.stages[1], judge={"judge_type": "test_cascade_judge:Broken", "column": 1})
-    verdicts = load(replace(made, stages=(made.stages[0], broken, made.stages[2]))).assess(
-        samples("0.9 - -", "0.5 0.3 -", "0.9 - -")
-    )
+    cascade = load(replace(made, stages=(made.stages[0], broken, made.stages[2])))
+    verdicts = cascade.assess(samples("0.9 - -", "0.5 0.3 -", "0.9 - -"))
     assert next(verdicts).label == 1
     with pytest.raises(RuntimeError, match="the judge broke") as told:
         next(verdicts)
@@ -180,8 +171,7 @@ def test_a_judge_that_is_another_now_is_refused(load) -> None:
 
 
 def edited(**changes: object) -> str:
-    base = {"format": 1, "target": 0.95, "delta": 0.1, "stages": []}
-    return json.dumps({**base, **changes})
+    return json.dumps({"format": 1, "target": 0.95, "delta": 0.1, "stages": [], **changes})
 
 
 STAGE = {"name": "a", "judge": judge(0), "signature": {"name": "x", "settings": {}}, "high": None, "low": None}
@@ -239,9 +229,6 @@ def test_labels_speak_against_a_promise() -> None:
     assert found.high > 0.8  # of 110 questions it would be 0.63
     assert agreement([(f"Number {number}?", 0) for number in range(50)]).high < 0.1
     assert agreement([]) == Estimate(None)
-
-
-# calibration
 
 
 def drawn(questions: int, seed: int, answers: int = 1, sharp: float = 4) -> list[Sample]:
@@ -345,11 +332,6 @@ def test_a_promise_holds_where_questions_differ_in_their_answers() -> None:
     assert broken <= 0.2 * draws
 
 
-def test_rows_of_one_question_do_not_count_twice() -> None:
-    with pytest.raises(InputError, match="there are 30 labelled questions"):
-        calibrated(drawn(30, 5, answers=40))
-
-
 def test_agreement_with_the_last_stage_needs_no_labels() -> None:
     rows = [replace(row, gold=None) for row in drawn(800, 7)]
     result = calibrated(rows, [judge(0), judge(1)], agree_with="last", target_agreement=0.8)
@@ -371,12 +353,6 @@ def test_every_stage_has_thresholds_where_the_rest_stays_undecided(load) -> None
     assert {0, 1, None} == set(labels)
 
 
-def test_undecided_rows_pass_a_stage_and_count_on_no_side() -> None:
-    rows = [replace(row, candidate="- " + row.candidate.split()[1]) for row in drawn(300, 1)]
-    with pytest.raises(InputError, match="can be certified for no stage on these 300 questions"):
-        calibrated(rows)
-
-
 def refusal(rows: Iterable[Sample], specs: Sequence[object] = (judge(0), judge(1)), **settings: object) -> str:
     with pytest.raises(InputError) as error:
         calibrated(rows, specs, **settings)
@@ -393,11 +369,14 @@ def test_what_can_t_be_calibrated_is_told_in_a_sentence() -> None:
     assert "all 400 labelled rows are labelled incorrect" in refusal([replace(row, gold=0) for row in rows])
     assert "there are 20 labelled questions" in refusal(rows[:20])
     assert "needs at least 59" in refusal(rows[:20])
+    assert "there are 30 labelled questions" in refusal(drawn(30, 5, answers=40))
     one = [replace(row, question="The same?") for row in drawn(40, 12)]
     assert "there are 401 labelled questions of unequal weight, which count as 11," in refusal([*one, *rows])
     assert "the target is 1.5" in refusal(rows, target_agreement=1.5)
     assert "delta is 0" in refusal(rows, delta=0)
     pair = [judge(0), {"judge_type": "test_cascade_judge:Silent", "column": 1}]
     assert "the last stage, test_cascade_judge:Silent, labels no row" in refusal(rows, pair, agree_with="last")
-    said = refusal(rows, target_agreement=0.99)
-    assert "0.99 with delta 0.1 can be certified for no stage on these 400 questions" in said
+    none = "can be certified for no stage on these"
+    assert f"0.99 with delta 0.1 {none} 400 questions" in refusal(rows, target_agreement=0.99)
+    undecided = [replace(row, candidate="- " + row.candidate.split()[1]) for row in drawn(300, 1)]
+    assert f"{none} 300 questions" in refusal(undecided)  # which count on no side
