@@ -44,6 +44,8 @@ def test_what_is_no_list_of_texts_is_said_in_a_sentence():
             make_samples(None, wrong, REFERENCES)
     with pytest.raises(InputError, match=r"^there are 2 candidates but 1 questions; one each was expected\.$"):
         make_samples(iter(["q"]), iter(CANDIDATES), REFERENCES)
+    with pytest.raises(InputError, match=r"^there are 2 candidates but 1 references"):
+        make_samples(None, CANDIDATES, ["r"])
 
 
 def test_an_entry_that_is_no_text_is_told_with_its_row(refused: Refused):
@@ -125,6 +127,11 @@ def test_cells_of_pandas_are_read_as_those_of_files():
     assert JUDGE.assess_table(table).score.tolist() == [1.0, 0.0]
     numbers = pd.DataFrame({"candidate": np.array([1, 2]), "reference": [1, 3]})
     assert JUDGE.assess_table(numbers, numbers_as_text=True).label.tolist() == [1, 0]
+    lists = pd.DataFrame({"candidate": ["a", "b", True], "reference": ["['x', 'a']", "x|b", False]})
+    assert JUDGE.assess_table(lists, reference_separator="|").score.tolist() == [1.0, 1.0, 0.0]
+    separated = pd.DataFrame({"candidate": ["a"] * 3, "reference": ["x; a"] * 3})
+    with pytest.warns(UserWarning, match=r"^the table: 3 of 3 references hold '; '.*reference_separator='; '"):
+        JUDGE.assess_table(separated)
 
 
 def test_a_table_that_does_not_fit_is_told_in_a_sentence(refused: Refused):
@@ -166,12 +173,3 @@ def test_a_column_that_is_there_already_is_kept():
         assert names == [*table.columns, "judge_score", "judge_label", "judge_explanation"]
         assert list(found["label"]) == [0, 0]
         assert list(found["judge_label"]) == [1, 0]
-
-
-def test_lists_and_separators_in_cells_of_a_data_frame():
-    table = pd.DataFrame({"candidate": ["a", "b", True], "reference": ["['x', 'a']", "x|b", False]})
-    found = JUDGE.assess_table(table, reference_separator="|")
-    assert found.score.tolist() == [1.0, 1.0, 0.0]
-    table = pd.DataFrame({"candidate": ["a"] * 3, "reference": ["x; a"] * 3})
-    with pytest.warns(UserWarning, match=r"^the table: 3 of 3 references hold '; '.*reference_separator='; '"):
-        JUDGE.assess_table(table)

@@ -208,14 +208,12 @@ def test_a_missing_package_is_named_at_once(monkeypatch: pytest.MonkeyPatch, ref
 
 
 def test_the_signature_changes_when_a_number_can(subtests: pytest.Subtests) -> None:
+    for name, value in [("metric", "ROUGE"), ("pattern", "none"), ("which", "first"), ("think_token", "")]:
+        with subtests.test(name=name):
+            assert RegexJudge(**{name: value}).info.signature != RegexJudge().info.signature
     for settings, arguments, changes in [
-        ({}, {"metric": "ROUGE"}, True),
-        ({}, {"pattern": "none"}, True),
-        ({}, {"pattern": "x(.+)"}, True),
         ({"pattern": "(a|b)"}, {"pattern": "(a|c)"}, True),
-        ({}, {"which": "first"}, True),
         ({}, {"case_sensitive": True}, True),
-        ({}, {"think_token": ""}, True),
         ({}, {"threshold": 0.7}, False),
         ({"metric": "ROUGE"}, {"threshold": 0.7}, True),
         ({"pattern": "none"}, {"which": "first"}, False),
