@@ -165,9 +165,9 @@ def test_the_signature_changes_with_what_decides(load) -> None:
 
 
 def test_a_judge_that_is_another_now_is_refused(load) -> None:
-    with pytest.raises(InputError, match=r"made for another s0 \(revision 1, not 2\)") as error:
+    message = r"made for another s0 \(revision 1, not 2\).*run bert-judge cascade again"
+    with pytest.raises(InputError, match=message):
         load(plan((0.1, 0.9), revision="2"))
-    assert "run bert-judge cascade again" in str(error.value)
 
 
 def edited(**changes: object) -> str:
@@ -203,10 +203,9 @@ def test_a_broken_file_is_told_in_a_sentence(tmp_path: Path, refused: Refused) -
 def test_stages_are_counted_from_the_lines_of_a_result(load) -> None:
     made = plan((0.1, 0.9))
     rows = samples("0.9 -", "0.5 0.7", "0.5 0.2", "0.5 -")
-    records = [
-        {"id": "1", "label": v.label, "details": dict(v.details), **({"gold": gold} if gold is not None else {})}
-        for v, gold in zip(load(made).assess(rows), (1, 0, None, 1), strict=True)
-    ]
+    golds = [{"gold": 1}, {"gold": 0}, {}, {"gold": 1}]
+    verdicts = zip(load(made).assess(rows), golds, strict=True)
+    records = [{"id": "1", "label": v.label, "details": dict(v.details), **gold} for v, gold in verdicts]
     (first, last), _ = stage_counts(records, made)
     assert (first.reached, first.decided, first.labelled, first.agreed) == (4, 1, 1, 1)
     assert (last.reached, last.decided, last.labelled, last.agreed) == (3, 2, 1, 0)
@@ -218,10 +217,8 @@ def test_labels_speak_against_a_promise() -> None:
     others = [(f"Another {number}?", 1) for number in range(60)]
 
     def agreement(rows: Sequence[tuple[str, int]]) -> Estimate:
-        records = [
-            {"id": "", "question": question, "score": 1.0, "label": 1, "gold": gold, "details": {"stage": "s0"}}
-            for question, gold in rows
-        ]
+        record = {"id": "", "score": 1.0, "label": 1, "details": {"stage": "s0"}}
+        records = [{**record, "question": question, "gold": gold} for question, gold in rows]
         return stage_counts(records, plan((0.1, 0.9)))[1]
 
     found = agreement([*many, *others])
@@ -278,26 +275,18 @@ def test_the_promise_is_broken_as_rarely_as_it_is_said_to_be() -> None:
     truth_of = random.Random(9)
     broken, draws, delta = 0, 120, 0.2
     settings = CascadeSettings(target_agreement=0.85, delta=delta)
-
-    def scored(rows: int) -> list[tuple[float, float, int]]:
-        found = []
-        for _ in range(rows):
-            gold, hard = int(truth_of.random() < 0.6), truth_of.random() < 0.5
-            first = truth_of.betavariate(2, 1 + hard) if gold else truth_of.betavariate(1 + hard, 2)
-            second = truth_of.betavariate(3, 2) if gold else truth_of.betavariate(2, 3)
-            found.append((first, second, gold))
-        return found
-
-    population = scored(2000)
+    population = []
+    for _ in range(2000):
+        gold, hard = int(truth_of.random() < 0.6), truth_of.random() < 0.5
+        first = truth_of.betavariate(2, 1 + hard) if gold else truth_of.betavariate(1 + hard, 2)
+        second = truth_of.betavariate(3, 2) if gold else truth_of.betavariate(2, 3)
+        population.append((first, second, gold))
     for _ in range(draws):
         rows = truth_of.choices(population, k=400)
-        found = find_thresholds(
-            ("a", "b"),
-            lambda stage, asked, rows=rows: [rows[row][stage] for row in asked],
-            {row: Labelled(each[2], row) for row, each in enumerate(rows)},
-            settings,
-        )
-        stages = [Stage("", {}, "", each.high, each.low) for each in found.stages]
+        truth = {place: Labelled(row[2], place) for place, row in enumerate(rows)}
+        scores_of = lambda stage, asked, rows=rows: [rows[place][stage] for place in asked]  # noqa: E731
+        sides = find_thresholds(("a", "b"), scores_of, truth, settings).stages
+        stages = [Stage("", {}, "", side.high, side.low) for side in sides]
         labels = [(stages[0].decide(one), stages[1].decide(two), gold) for one, two, gold in population]
         early = [(two if one is None else one, gold) for one, two, gold in labels if (one, two) != (None, None)]
         broken += bool(early) and sum(a == b for a, b in early) / len(early) < 0.85
@@ -342,15 +331,6 @@ def test_agreement_with_the_last_stage_needs_no_labels() -> None:
     alone = calibrated(rows, [judge(0), judge(1)], agree_with="last", target_agreement=0.8, abstain=True)
     assert [stage.name for stage in alone.plan.stages] == [READER]
     assert alone.plan.last is None
-
-
-def test_every_stage_has_thresholds_where_the_rest_stays_undecided(load) -> None:
-    result = calibrated(drawn(1000, 8), [judge(1)], abstain=True, target_agreement=0.9)
-    (stage,) = result.plan.stages
-    assert stage.high
-    assert stage.low
-    labels = [verdict.label for verdict in load(result.plan).assess(drawn(200, 9))]
-    assert {0, 1, None} == set(labels)
 
 
 def refusal(rows: Iterable[Sample], specs: Sequence[object] = (judge(0), judge(1)), **settings: object) -> str:

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import random
 import re
 import signal
@@ -10,10 +9,9 @@ import socket
 import subprocess
 import sys
 import time
-import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -28,6 +26,7 @@ from language_models import save_language_model
 from scripted_endpoint import CUT, Answer, Endpoint, endpoint
 from streams import CountedStream
 from tables import table
+from waiting import wait_until
 
 PARIS = Sample("It is Paris.", ("Paris",), "What is the capital of France?")
 
@@ -239,7 +238,6 @@ def test_costs_are_counted_and_priced():
 
 
 def test_a_fault_ends_in_retries_and_then_undecided(tmp_path: Path):
-    """Which faults there are is told in tests/generators."""
     path = str(tmp_path / "store.sqlite")
     with endpoint(lambda prompt, _: CUT if number_of(prompt) == 1 else right_if_even(prompt)) as server:
         verdicts = list(make(server, retries=2, store=path).assess(numbered(3)))
@@ -248,12 +246,8 @@ def test_a_fault_ends_in_retries_and_then_undecided(tmp_path: Path):
         assert "the connection to" in verdicts[1].explanation
         assert sorted(server.asked.values()) == [1, 1, 3]
         server.script = right_if_even
-        assert make(server, store=path).predict(*columns(numbered(3))) == [1, 0, 1]
+        assert [verdict.label for verdict in make(server, store=path).assess(numbered(3))] == [1, 0, 1]
         assert sorted(server.asked.values()) == [1, 1, 4]
-
-
-def columns(samples: list[Sample]) -> tuple[list, list, list]:
-    return [s.question for s in samples], [s.candidate for s in samples], [s.references for s in samples]
 
 
 _RUN = """
@@ -351,17 +345,18 @@ def transformers_server(model: Path) -> Iterator[str]:
         port = free.getsockname()[1]
     command = [str(Path(sys.executable).parent / "transformers"), "serve", str(model), "--port", str(port)]
     command += ["--device", "cpu", "--host", "127.0.0.1"]
-    quiet: dict[str, Callable | int] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    process = subprocess.Popen(command, env={**os.environ, "HF_HUB_OFFLINE": "1"}, **quiet)
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     url = f"http://127.0.0.1:{port}"
+
+    def answers() -> bool:
+        assert process.poll() is None, "transformers serve has ended"
+        with suppress(OSError):
+            urllib.request.urlopen(f"{url}/health", timeout=1).close()
+            return True
+        return False
+
     try:
-        for _ in range(600):
-            try:
-                urllib.request.urlopen(f"{url}/health", timeout=1).close()
-                break
-            except (urllib.error.URLError, ConnectionError, TimeoutError):
-                assert process.poll() is None, "transformers serve has ended"
-                time.sleep(0.1)
+        wait_until(answers, "transformers serve answers")
         yield f"{url}/v1"
     finally:
         process.terminate()
