@@ -133,6 +133,19 @@ def one_sentence(error: str) -> str:
     return lines[0]
 
 
+def record_rows(monkeypatch: pytest.MonkeyPatch, runtime: Any) -> list[int]:
+    """A list to which each call of the runtime of a model adds its number of rows."""
+    rows: list[int] = []
+    run = runtime.run
+
+    def recording(batches: Sequence[Any]) -> Any:
+        rows.append(sum(len(batch.rows) for batch in batches))
+        return run(batches)
+
+    monkeypatch.setattr(runtime, "run", recording)
+    return rows
+
+
 @pytest.fixture
 def refused(subtests: pytest.Subtests) -> Refused:
     """For a row of a table of bad input: what is called must raise this error, a single line that says this.

@@ -15,21 +15,23 @@ import torch
 from bert_judge import BERTScorer
 from bert_judge.encoder.models import quiet_transformers
 from conftest import make_tokenizer
+from language_models import at_random
 
 EXACT = 1e-5
 Scores = Sequence[torch.Tensor]
+MakeBase = Callable[..., Path]
 
 _STACK = {"hidden_size": 32, "num_hidden_layers": 3, "num_attention_heads": 2, "intermediate_size": 48}
 _COMMON = {"max_position_embeddings": 130}
-_BOTH_SIDES = {
-    "d_model": 32,
-    "encoder_layers": 3,
-    "decoder_layers": 1,
+_BERT = _STACK | _COMMON
+_DEBERTA = _BERT | {"relative_attention": True, "pos_att_type": ["p2c", "c2p"], "position_biased_input": False}
+_MODERN = {"global_attn_every_n_layers": 2, "local_attention": 16, "reference_compile": False}
+_BOTH_SIDES = {"d_model": 32, "encoder_layers": 3, "decoder_layers": 1, **_COMMON}
+_BOTH_SIDES |= {
     "encoder_attention_heads": 2,
     "decoder_attention_heads": 2,
     "encoder_ffn_dim": 48,
     "decoder_ffn_dim": 48,
-    **_COMMON,
 }
 _T5 = {"d_model": 32, "d_kv": 16, "d_ff": 48, "num_layers": 3, "num_heads": 2}
 
@@ -43,41 +45,32 @@ class Kind(NamedTuple):
 
 
 KINDS = {
-    "bert": Kind(_STACK | _COMMON),
-    "roberta": Kind(_STACK | _COMMON | {"type_vocab_size": 1}, "roberta"),
-    "deberta": Kind(
-        _STACK | _COMMON | {"relative_attention": True, "pos_att_type": ["p2c", "c2p"], "position_biased_input": False},
-        "roberta",
-    ),
-    "deberta-v2": Kind(
-        _STACK | _COMMON | {"relative_attention": True, "pos_att_type": ["p2c", "c2p"], "position_biased_input": False},
-        "xlm-roberta",
-    ),
-    "xlm-roberta": Kind(_STACK | _COMMON | {"type_vocab_size": 1}, "xlm-roberta"),
-    "albert": Kind(_STACK | _COMMON | {"embedding_size": 16}, "xlm-roberta"),
+    "bert": Kind(_BERT),
+    "roberta": Kind(_BERT | {"type_vocab_size": 1}, "roberta"),
+    "deberta": Kind(_DEBERTA, "roberta"),
+    "deberta-v2": Kind(_DEBERTA, "xlm-roberta"),
+    "xlm-roberta": Kind(_BERT | {"type_vocab_size": 1}, "xlm-roberta"),
+    "albert": Kind(_BERT | {"embedding_size": 16}, "xlm-roberta"),
     "distilbert": Kind({"dim": 32, "n_layers": 3, "n_heads": 2, "hidden_dim": 48, **_COMMON}),
     "xlnet": Kind({"d_model": 32, "n_layer": 3, "n_head": 2, "d_inner": 48}, "xlm-roberta", "$A </s> <s>"),
     "bart": Kind(_BOTH_SIDES, "roberta"),
     "mbart": Kind(_BOTH_SIDES, "xlm-roberta"),
     "t5": Kind(_T5, "xlm-roberta", "$A </s>"),
     "mt5": Kind(_T5, "xlm-roberta", "$A </s>"),
-    "electra": Kind(_STACK | _COMMON | {"embedding_size": 16}),
-    "mpnet": Kind(_STACK | _COMMON),
-    "modernbert": Kind(
-        _STACK | _COMMON | {"global_attn_every_n_layers": 2, "local_attention": 16, "reference_compile": False},
-        "roberta",
-    ),
+    "electra": Kind(_BERT | {"embedding_size": 16}),
+    "mpnet": Kind(_BERT),
+    "modernbert": Kind(_BERT | _MODERN, "roberta"),
     "eurobert": Kind(_STACK | {"num_key_value_heads": 2, "max_position_embeddings": 128}, "roberta"),
     "xlm": Kind({"emb_dim": 32, "n_layers": 3, "n_heads": 2, **_COMMON}),
     "pegasus": Kind(_BOTH_SIDES, "xlm-roberta", "$A </s>"),
-    "longformer": Kind(_STACK | _COMMON | {"attention_window": 16, "type_vocab_size": 1}, "roberta"),
-    "big_bird": Kind(_STACK | _COMMON | {"attention_type": "original_full"}, "xlm-roberta"),
+    "longformer": Kind(_BERT | {"attention_window": 16, "type_vocab_size": 1}, "roberta"),
+    "big_bird": Kind(_BERT | {"attention_type": "original_full"}, "xlm-roberta"),
 }
 LAYERS = 3
 WITH_FINAL_NORM = ("t5", "mt5", "mbart", "modernbert", "eurobert", "pegasus")
 
 
-def base_maker(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+def base_maker(tmp_path_factory: pytest.TempPathFactory) -> MakeBase:
     """A function that makes the encoder of an architecture, each once; it takes settings of its configuration, too."""
     folders: dict[str, Path] = {}
 
@@ -92,7 +85,6 @@ def base_maker(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
 
 
 def save_base_encoder(architecture: str, folder: Path, config: dict[str, Any]) -> None:
-    """Weights at random, the norm layers' too: one that is an identity would hide where a stack of layers is cut."""
     from tokenizers import pre_tokenizers, processors
     from transformers import CONFIG_MAPPING, AutoModel, PreTrainedTokenizerFast
 
@@ -102,23 +94,12 @@ def save_base_encoder(architecture: str, folder: Path, config: dict[str, Any]) -
         tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=True)
     ends = [(token, tokenizer.token_to_id(token)) for token in ("<s>", "</s>") if token in kind.template]
     tokenizer.post_processor = processors.TemplateProcessing(single=kind.template, special_tokens=ends)
-    names = {"cls_token": "<s>", "sep_token": "</s>"} if "<s>" in kind.template else {}
-    fast = PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer,
-        pad_token="<pad>",
-        eos_token="</s>",
-        unk_token="<unk>",
-        mask_token="<mask>",
-        model_max_length=100,
-        **names,
-    )
-    torch.manual_seed(0)
+    names = {"pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>", "mask_token": "<mask>"}
+    names |= {"cls_token": "<s>", "sep_token": "</s>"} if "<s>" in kind.template else {}
+    fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=100, **names)
     settings = kind.config | {"pad_token_id": fast.pad_token_id, "vocab_size": len(fast)} | config
-    model = AutoModel.from_config(CONFIG_MAPPING[architecture](**settings))
-    with torch.no_grad():
-        for parameter in model.parameters():
-            parameter.add_(torch.randn_like(parameter) * 0.15)
-    model.save_pretrained(folder)
+    model_config = CONFIG_MAPPING[architecture](**settings)
+    at_random(lambda: AutoModel.from_config(model_config)).save_pretrained(folder)
     fast.save_pretrained(folder)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections import defaultdict
-from collections.abc import Callable
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Any
 
 import pytest
 import torch
-from base_encoders import assert_equal, quietly, reference_scores
+from base_encoders import MakeBase, assert_equal, quietly, reference_scores
 
 import bert_judge
 from bert_judge.compat import bert_score
@@ -56,9 +55,7 @@ def test_the_names_are_those_of_bert_score(original: Any) -> None:
     assert utils.cache_scibert("roberta-large") == "roberta-large"
 
 
-def test_the_functions_of_utils_give_the_same(
-    make_base: Callable[..., Path], original: Any, subtests: pytest.Subtests
-) -> None:
+def test_the_functions_of_utils_give_the_same(make_base: MakeBase, original: Any, subtests: pytest.Subtests) -> None:
     for architecture, all_layers in product(["bert", "roberta", "t5", "albert"], [False, True]):
         with subtests.test(architecture=architecture, all_layers=all_layers):
             path, refs = str(make_base(architecture)), REFS[:3]
@@ -86,7 +83,7 @@ def test_the_functions_of_utils_give_the_same(
                     assert torch.allclose(values, expected, atol=1e-5)
 
 
-def test_empty_texts_score_nothing_in_the_functions(make_base: Callable[..., Path]) -> None:
+def test_empty_texts_score_nothing_in_the_functions(make_base: MakeBase) -> None:
     path = str(make_base("bert"))
     model, tokenizer = utils.get_model(path, 2), utils.get_tokenizer(path)
     weights: defaultdict[int, float] = defaultdict(lambda: 1.0)
@@ -96,21 +93,15 @@ def test_empty_texts_score_nothing_in_the_functions(make_base: Callable[..., Pat
 
 
 def test_the_scorer_and_the_function_give_the_same(
-    make_base: Callable[..., Path], original: Any, subtests: pytest.Subtests
+    make_base: MakeBase, original: Any, subtests: pytest.Subtests
 ) -> None:
     """As `evaluate` calls them: get_hash and BERTScorer, the fast tokenizer by partial."""
     for idf, architecture in product([False, True], ["bert", "roberta"]):
         with subtests.test(idf=idf, architecture=architecture):
             path, refs = str(make_base(architecture)), REFS[:3]
             with quietly():
-                settings = {
-                    "model_type": path,
-                    "num_layers": 2,
-                    "idf": idf,
-                    "lang": None,
-                    "nthreads": 0,
-                    "device": "cpu",
-                }
+                settings = {"model_type": path, "num_layers": 2, "idf": idf, "lang": None, "nthreads": 0}
+                settings["device"] = "cpu"
                 expected = original.BERTScorer(idf_sents=refs, **settings)
                 scorer = partial(bert_score.BERTScorer, use_fast_tokenizer=False)(idf_sents=refs, **settings)
                 hashed = partial(bert_score.utils.get_hash, use_fast_tokenizer=False)(
@@ -120,11 +111,8 @@ def test_the_scorer_and_the_function_give_the_same(
                 values, code = scorer.score(cands=CANDS[:3], refs=refs, verbose=False, batch_size=1, return_hash=True)
                 assert_equal(values, reference_scores(expected, CANDS[:3], refs))
                 assert code == expected.hash
-                several = [[refs[0], "London"], [refs[1]], [refs[2], "Paris"]]
-                assert_equal(
-                    bert_score.score(CANDS[:3], several, path, 2, batch_size=1),
-                    original.score(CANDS[:3], several, path, 2, batch_size=1),
-                )
+                several = CANDS[:3], [[refs[0], "London"], [refs[1]], [refs[2], "Paris"]], path, 2
+                assert_equal(bert_score.score(*several, batch_size=1), original.score(*several, batch_size=1))
                 call = {"idf": idf, "nthreads": 0, "return_hash": True}
                 (_, _, one), code = bert_score.score(CANDS[:3], refs, path, 2, **call)
                 (_, _, other), expected_code = original.score(CANDS[:3], refs, path, 2, **call)
@@ -132,7 +120,7 @@ def test_the_scorer_and_the_function_give_the_same(
                 assert code == expected_code
 
 
-def test_a_model_can_be_added_to_the_table(make_base: Callable[..., Path]) -> None:
+def test_a_model_can_be_added_to_the_table(make_base: MakeBase) -> None:
     """As scripts do for models that bert-score does not know."""
     path = str(make_base("bert"))
     utils.model2layers[path] = 1
@@ -144,7 +132,7 @@ def test_a_model_can_be_added_to_the_table(make_base: Callable[..., Path]) -> No
         del utils.model2layers[path], utils.lang2model["tlh"]
 
 
-def test_what_is_missing_is_said(make_base: Callable[..., Path]) -> None:
+def test_what_is_missing_is_said(make_base: MakeBase) -> None:
     path = str(make_base("bert"))
     with pytest.raises(InputError, match=r"^model_type or lang is needed"):
         bert_score.score(["a"], ["b"])
@@ -156,7 +144,7 @@ def test_what_is_missing_is_said(make_base: Callable[..., Path]) -> None:
     assert torch.is_tensor(bert_score.score(["Paris"], ["Paris"], path, 2, lang="en", rescale_with_baseline=True)[0])
 
 
-def test_plot_example_draws(make_base: Callable[..., Path], tmp_path: Path) -> None:
+def test_plot_example_draws(make_base: MakeBase, tmp_path: Path) -> None:
     path = str(make_base("bert"))
     for draw in (bert_score.plot_example, bert_judge.plot_example):
         figure = draw("Paris it is", "It is Paris", model_type=path, num_layers=2, fname=str(tmp_path / "out.png"))

@@ -33,21 +33,16 @@ REFERENCES = [
 ]
 FIRST = [references[0] for references in REFERENCES]
 CORPUS = [reference for references in REFERENCES for reference in references]
+IDF: dict[str, Any] = {"idf": True, "idf_sents": CORPUS}
 WAYS: dict[str, dict[str, Any]] = {
     "embeddings": {"num_layers": 0},
     "middle": {"num_layers": 2},
     "last": {"num_layers": LAYERS},
-    "idf": {"num_layers": 2, "idf": True, "idf_sents": CORPUS},
+    "idf": {"num_layers": 2, **IDF},
     "rescaled": {"num_layers": 2, "rescale_with_baseline": True},
-    "idf, rescaled": {"num_layers": 1, "idf": True, "idf_sents": CORPUS, "rescale_with_baseline": True},
+    "idf, rescaled": {"num_layers": 1, **IDF, "rescale_with_baseline": True},
     "all": {"num_layers": 2, "all_layers": True},
-    "all, idf, rescaled": {
-        "num_layers": 2,
-        "all_layers": True,
-        "idf": True,
-        "idf_sents": CORPUS,
-        "rescale_with_baseline": True,
-    },
+    "all, idf, rescaled": {"num_layers": 2, "all_layers": True, **IDF, "rescale_with_baseline": True},
 }
 
 
@@ -68,25 +63,16 @@ def baseline(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def arguments(way: str, baseline: Path) -> dict[str, Any]:
-    """The arguments of both scorers."""
     rescaled = {"lang": "en", "baseline_path": str(baseline)} if "rescale_with_baseline" in WAYS[way] else {}
     return WAYS[way] | rescaled
 
 
-@pytest.fixture(params=KINDS)
-def architecture(request: pytest.FixtureRequest) -> str:
-    return request.param
-
-
-@pytest.fixture
-def path(architecture: str, make_base: Callable[..., Path]) -> Path:
-    return make_base(architecture)
-
-
+@pytest.mark.parametrize("architecture", KINDS)
 def test_compat_gives_the_numbers_of_bert_score(
-    architecture: str, path: Path, baseline: Path, subtests: pytest.Subtests
+    architecture: str, make_base: Callable[..., Path], baseline: Path, subtests: pytest.Subtests
 ) -> None:
     """With the padding of batches of three."""
+    path = make_base(architecture)
     for way in ways_of(architecture):
         with subtests.test(way=way):
             options = arguments(way, baseline)
@@ -98,10 +84,12 @@ def test_compat_gives_the_numbers_of_bert_score(
                 assert scores[2].max() - scores[2].min() > 0.01  # there is something to tell apart
 
 
+@pytest.mark.parametrize("architecture", KINDS)
 def test_the_default_gives_the_numbers_of_bert_score_without_padding(
-    architecture: str, path: Path, baseline: Path, subtests: pytest.Subtests
+    architecture: str, make_base: Callable[..., Path], baseline: Path, subtests: pytest.Subtests
 ) -> None:
     """One text and one pair a batch leave bert-score nothing to pad, and so no other to look at."""
+    path = make_base(architecture)
     for way in ways_of(architecture):
         if "all" in way and architecture in WITH_FINAL_NORM:
             continue  # bert-score's inner layers lack the norm: see below
@@ -126,12 +114,11 @@ def test_each_of_all_layers_is_the_layer_alone(make_base: Callable[..., Path], s
     for architecture in KINDS:
         with subtests.test(architecture=architecture):
             path = make_base(architecture)
-            options: dict[str, Any] = {"idf": True, "idf_sents": CORPUS}
-            stacked = own_scorer(path, all_layers=True, **options).score(CANDIDATES, REFERENCES)
+            stacked = own_scorer(path, all_layers=True, **IDF).score(CANDIDATES, REFERENCES)
             for layer in range(LAYERS + 1):
-                alone = own_scorer(path, num_layers=layer, **options).score(CANDIDATES, REFERENCES)
+                alone = own_scorer(path, num_layers=layer, **IDF).score(CANDIDATES, REFERENCES)
                 assert_equal([part[layer] for part in stacked], alone)
-            original = reference_scorer(path, num_layers=2, all_layers=True, **options)
+            original = reference_scorer(path, num_layers=2, all_layers=True, **IDF)
             with pytest.raises((IndexError, RuntimeError)):  # there are more pairs than layers
                 reference_scores(original, CANDIDATES, REFERENCES)
 
@@ -150,28 +137,10 @@ def test_inner_layers_of_bert_score_lack_the_final_norm(
             assert_equal([part[LAYERS] for part in raw], last)
 
 
-SENTENCES = [
-    "The cat sat on the mat and watched the rain.",
-    "A cat was sitting on the rug while it rained outside.",
-    "Shares of the airline fell by 4 % on Tuesday after it cut its forecast.",
-    "On Tuesday the carrier lowered its outlook, and its stock lost four percent.",
-    "The committee will vote on the new budget next week.",
-    "Next week there will be a vote on the budget.",
-    "He moved to Lisbon in 1998 and never came back.",
-    "She has lived in Porto since 2004.",
-    "Yes.",
-    "Yes, of course; why wouldn't they?",
-    "The president of the company resigned after the merger had failed, which nobody at the headquarters expected.",
-    "After the failed merger the company's president stepped down, to everyone's surprise.",
-    "Это предложение написано по-русски.",
-    "北京是中国的首都。",
-]
-
-
 @pytest.mark.parametrize("way", ["embeddings", "middle", "idf, rescaled", "all"])
 def test_the_starter_gives_the_numbers_of_bert_score(starter_folder: Path, baseline: Path, way: str) -> None:
     options = arguments(way, baseline)
-    cands, refs = SENTENCES[::2], SENTENCES[1::2]
+    cands, refs = [*CANDIDATES, "Это предложение написано по-русски."], [*FIRST, "北京是中国的首都。"]
     original = reference_scorer(starter_folder, **options)
     for compat, batch_size in (("bert_score", 8), (None, 1)):
         for runtime in ("torch", "openvino") if way == "middle" else ("torch",):
@@ -180,14 +149,12 @@ def test_the_starter_gives_the_numbers_of_bert_score(starter_folder: Path, basel
 
 
 def test_runtimes_agree(make_base: Callable[..., Path], subtests: pytest.Subtests) -> None:
-    for layers, architecture in zip(
-        cycle([{"num_layers": 0}, {"num_layers": 2}, {"all_layers": True}]), sorted(ARCHITECTURES), strict=False
-    ):
+    odd = ["Berlin and London. " * 60, "", "Paris"]  # over the limit; nothing; the shortest
+    kinds = cycle([{"num_layers": 0}, {"num_layers": 2}, {"all_layers": True}])
+    for layers, architecture in zip(kinds, sorted(ARCHITECTURES), strict=False):
         with subtests.test(layers=layers, architecture=architecture):
-            odd = ["Berlin and London. " * 60, "", "Paris"]  # over the limit; nothing; the shortest
-            scorers = (
-                own_scorer(make_base(architecture), runtime=runtime, **layers) for runtime in ("torch", "openvino")
-            )
+            path = make_base(architecture)
+            scorers = [own_scorer(path, runtime=runtime, **layers) for runtime in ("torch", "openvino")]
             with pytest.warns(UserWarning, match="2 of 10 pairs"):
                 one, other = (scorer.score([*CANDIDATES, *odd], [*FIRST, *odd[::-1]]) for scorer in scorers)
             assert_equal(one, other, 1e-4)

@@ -6,34 +6,26 @@ import json
 import shutil
 import sys
 import warnings
-from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 
 import pytest
 import sentencepiece
-from base_encoders import KINDS, assert_equal, own_scorer, quietly, reference_scorer, reference_scores
+from base_encoders import KINDS, MakeBase, assert_equal, own_scorer, quietly, reference_scorer, reference_scores
 
 from bert_judge import BERTScorer, bert_score
 from bert_judge.encoder.models import STARTER_FOLDER
-from bert_judge.errors import InputError, MissingExtraError, ModelError
+from bert_judge.errors import MissingExtraError, ModelError
 from conftest import CORPUS, Refused
 
 LONG = "Die Antwort lautet Überfluss, it is Paris (12.5 %); 北京 \U0001f680 naïve? " * 60
-LIMITS = {
-    "roberta": 128,  # positions start after the padding's
-    "xlm-roberta": 128,
-    "mpnet": 128,
-    "longformer": 128,
-    "eurobert": 128,
-    "t5": 512,  # relative positions: none of their own
-    "mt5": 512,
-    "xlnet": 512,
-}
+# Positions start after the padding's; relative positions have no limit of their own.
+LIMITS = dict.fromkeys(["roberta", "xlm-roberta", "mpnet", "longformer", "eurobert"], 128)
+LIMITS |= dict.fromkeys(["t5", "mt5", "xlnet"], 512)
 
 
 @pytest.fixture(scope="module")
-def scorer(make_base: Callable[..., Path]) -> BERTScorer:
+def scorer(make_base: MakeBase) -> BERTScorer:
     return own_scorer(make_base("bert"), num_layers=2)
 
 
@@ -60,16 +52,12 @@ def test_lists_that_do_not_fit_are_said_and_streams_are_checked_too(scorer: BERT
 
     [alone, listed] = scorer.score_each([("It is Paris", "Paris"), ("It is Paris", ["Paris"])])
     assert alone.f1 == pytest.approx(listed.f1)  # one text is one reference, not one for each letter
-    for pair, message in (
-        (("a", []), "candidate 1 has no reference"),
-        (("a", [7]), "entry 1 holds 7"),
-        ((None, "a"), "N"),
-    ):
-        with pytest.raises(InputError, match=message):
-            list(scorer.score_each([("a", ["b"]), pair]))
+    for *pair, message in [("a", [], "candidate 1 has no reference"), ("a", [7], "holds 7"), (None, "a", "None")]:
+        with refused(message):
+            list(scorer.score_each([("a", ["b"]), tuple(pair)]))
 
 
-def test_arguments_that_cannot_be_are_said(make_base: Callable[..., Path], refused: Refused, tmp_path: Path) -> None:
+def test_arguments_that_cannot_be_are_said(make_base: MakeBase, refused: Refused, tmp_path: Path) -> None:
     for options, message in [
         ({"compat": "bertscore"}, r"^compat is 'bertscore'; None or 'bert_score' was expected\.$"),
         ({"num_layers": 4}, r"^num_layers is 4, but \S+ has layers 0 \(the embeddings\) to 3\.$"),
@@ -98,23 +86,13 @@ def test_arguments_that_cannot_be_are_said(make_base: Callable[..., Path], refus
             BERTScorer(model, lang=lang)
 
 
-@pytest.fixture
-def unlimited(make_base: Callable[..., Path], tmp_path: Path) -> Callable[[str], Path]:
-    """An encoder whose tokenizer names no limit, as many on the Hub do; bert-score fails on them."""
-
-    def make(architecture: str) -> Path:
-        folder = Path(shutil.copytree(make_base(architecture), tmp_path / architecture))
-        config = json.loads((folder / "tokenizer_config.json").read_text())
-        del config["model_max_length"]
-        (folder / "tokenizer_config.json").write_text(json.dumps(config))
-        return folder
-
-    return make
-
-
 @pytest.mark.parametrize("architecture", KINDS)
-def test_long_texts_are_cut_at_the_limit_of_the_model(unlimited: Callable[[str], Path], architecture: str) -> None:
-    path = unlimited(architecture)
+def test_long_texts_are_cut_at_the_limit_of_the_model(make_base: MakeBase, architecture: str, tmp_path: Path) -> None:
+    """Where the tokenizer names none, as many on the Hub do; bert-score fails on them."""
+    path = Path(shutil.copytree(make_base(architecture), tmp_path / architecture))
+    config = json.loads((path / "tokenizer_config.json").read_text())
+    del config["model_max_length"]
+    (path / "tokenizer_config.json").write_text(json.dumps(config))
     scorer = own_scorer(path, num_layers=2)
     limit = LIMITS.get(architecture, 130)
     assert scorer.signature.settings["trunc"] == f"right{limit}"
@@ -137,15 +115,7 @@ def characters_after(path: Path, text: str, limit: int) -> int:
     return len(text) - bare["offset_mapping"][limit - around - 1][1]
 
 
-def test_a_tokenizer_without_a_limit_breaks_bert_score(unlimited: Callable[[str], Path]) -> None:
-    original = reference_scorer(unlimited("bert"), num_layers=2)
-    with pytest.raises(OverflowError, match="int too big to convert"):
-        reference_scores(original, ["Paris"], ["London"])
-
-
-def test_max_tokens_is_kept_and_what_is_cut_is_counted(
-    make_base: Callable[..., Path], subtests: pytest.Subtests
-) -> None:
+def test_max_tokens_is_kept_and_what_is_cut_is_counted(make_base: MakeBase, subtests: pytest.Subtests) -> None:
     for architecture, limit in product(["bert", "roberta", "t5", "deberta-v2", "modernbert"], [4, 5, 33, 100]):
         with subtests.test(architecture=architecture, limit=limit):
             path = make_base(architecture)
@@ -158,7 +128,7 @@ def test_max_tokens_is_kept_and_what_is_cut_is_counted(
             assert len(scorer._pairs.reader.read([LONG])[0].tokens.ids) == limit
 
 
-def test_relative_positions_have_no_end(make_base: Callable[..., Path], subtests: pytest.Subtests) -> None:
+def test_relative_positions_have_no_end(make_base: MakeBase, subtests: pytest.Subtests) -> None:
     for architecture in ["t5", "mt5", "xlnet"]:
         with subtests.test(architecture=architecture):
             scorer = own_scorer(make_base(architecture), num_layers=2, max_tokens=3000)
@@ -181,7 +151,7 @@ def test_a_text_of_exactly_the_limit_is_whole_and_score_says_how_many_were_cut(s
     assert score.truncated["reference"] > 1000  # also of a reference that did not win
 
 
-def test_odd_texts_have_a_score(make_base: Callable[..., Path], subtests: pytest.Subtests) -> None:
+def test_odd_texts_have_a_score(make_base: MakeBase, subtests: pytest.Subtests) -> None:
     texts = ("", " ", "abc \ud800", "\n\t", "\x00", "\u202e", "\U0001f680" * 400, "a" * 5000, "</s>" * 300, "\u0301")
     for architecture in ("bert", "roberta", "xlm-roberta", "t5"):
         scorer = own_scorer(make_base(architecture), num_layers=2)
@@ -193,7 +163,7 @@ def test_odd_texts_have_a_score(make_base: Callable[..., Path], subtests: pytest
                     assert (score.f1[0] == 0) == (score.empty is not None)
 
 
-def test_two_texts_are_a_pair(make_base: Callable[..., Path]) -> None:
+def test_two_texts_are_a_pair(make_base: MakeBase) -> None:
     """bert-score takes them where they are letters; it reads longer ones letter by letter."""
     path = make_base("bert")
     scorer = own_scorer(path, num_layers=2, compat="bert_score")
@@ -207,21 +177,16 @@ def test_two_texts_are_a_pair(make_base: Callable[..., Path]) -> None:
 
 
 def test_a_tokenizer_that_is_a_sentencepiece_file(
-    make_base: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    make_base: MakeBase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = Path(shutil.copytree(make_base("t5"), tmp_path / "t5"))
     (folder / "tokenizer.json").unlink()
     (folder / "tokenizer_config.json").write_text('{"tokenizer_class": "T5Tokenizer", "model_max_length": 100}')
     signatures = set()
+    training = {"model_prefix": str(folder / "spiece"), "hard_vocab_limit": False, "minloglevel": 2, "pad_id": 3}
     for size in (90, 100):
-        sentencepiece.SentencePieceTrainer.train(
-            sentence_iterator=iter(CORPUS * 5),
-            model_prefix=str(folder / "spiece"),
-            vocab_size=size,
-            hard_vocab_limit=False,
-            minloglevel=2,
-            pad_id=3,
-        )
+        texts = iter(CORPUS * 5)
+        sentencepiece.SentencePieceTrainer.train(sentence_iterator=texts, vocab_size=size, **training)
         compat = own_scorer(folder, num_layers=2, compat="bert_score", batch_size=1)
         cands, refs = ["Paris it is", "London"], ["It is Paris", "London is the capital"]
         expected = reference_scores(reference_scorer(folder, num_layers=2), cands, refs)

@@ -14,20 +14,14 @@ import pytest
 from matplotlib import pyplot
 
 from bert_judge.bertscore import BERTScorer
-from bert_judge.bertscore.plot import Alignment, check_target, draw, save
+from bert_judge.bertscore.plot import AlignedText, Alignment, check_target, draw, save
 from bert_judge.errors import InputError, MissingExtraError, OutputError
 from conftest import Refused
 
 SHORT = ("Paris.", "The capital is Paris.")
 LONG = (
-    (
-        "The mayor said on Tuesday that she would not seek a third term, because the city needs, in her own words, new "
-        "ideas and unbelievable energy to tackle its housing crisis, and that she had told her family at the weekend."
-    ),
-    (
-        "On Tuesday the mayor announced she isn't running a third time: what the town needs are fresh thoughts and "
-        "enormous vigour if its lack of affordable homes is to be overcome; her husband had learned of it on Sunday."
-    ),
+    "The mayor said on Tuesday that she would not seek a third term, because the city needs unbelievable energy " * 2,
+    "On Tuesday the mayor announced she isn't running a third time: what the town needs are fresh thoughts " * 2,
 )
 ODD = ("北京 שלום العربية ทดสอบ हिन्दी \U0001f680 $x$ \u202e <b>", "\U0001f469\u200d\U0001f680 は \x07 & é")
 HOSTILE = ("</script><script>alert(1)</script> <b onclick='x'>", 'He said "<!-- & -->"')
@@ -43,41 +37,24 @@ def short(scorer: BERTScorer) -> Alignment:
     return scorer.align(*SHORT)
 
 
-@pytest.fixture(scope="module")
-def long(scorer: BERTScorer) -> Alignment:
-    return scorer.align(*LONG)
-
-
-@pytest.fixture(scope="module")
-def odd(scorer: BERTScorer) -> Alignment:
-    return scorer.align(*ODD)
-
-
-@pytest.fixture(scope="module")
-def baseline(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("baseline") / "baseline.csv"
-    rows = [f"{layer},0.3,0.32,0.29" for layer in range(13)]
-    path.write_text("\n".join(["LAYER,P,R,F", *rows, ""]), encoding="utf-8")
-    return path
-
-
 def recomputed(shown: Alignment) -> list[float]:
     """P, R and F1 from nothing but what an alignment shows."""
     similarity = np.array(shown.similarity)
     bases = shown.baseline or (0.0, 0.0, 0.0)
     cosines = similarity * (1 - bases[2]) + bases[2]
-    rows = [cosines[row, match] for row, match in enumerate(shown.candidate.matches) if match is not None]
-    columns = [cosines[match, column] for column, match in enumerate(shown.reference.matches) if match is not None]
-    row_weights, column_weights = (
-        [weight for weight, match in zip(text.weights, text.matches, strict=True) if match is not None]
-        for text in (shown.candidate, shown.reference)
-    )
-    precision, recall = np.dot(rows, row_weights), np.dot(columns, column_weights)
+
+    def weighted(text: AlignedText, rows: np.ndarray) -> float:
+        matched = zip(text.weights, rows, text.matches, strict=True)
+        return sum(weight * row[match] for weight, row, match in matched if match is not None)
+
+    precision, recall = weighted(shown.candidate, cosines), weighted(shown.reference, cosines.T)
     scores = precision, recall, 2 * precision * recall / (precision + recall)
     return [(score - base) / (1 - base) for score, base in zip(scores, bases, strict=True)]
 
 
-def test_the_scores_follow_from_what_is_shown(baseline: Path, subtests: pytest.Subtests):
+def test_the_scores_follow_from_what_is_shown(tmp_path: Path, subtests: pytest.Subtests):
+    baseline = tmp_path / "baseline.csv"
+    baseline.write_text("LAYER,P,R,F\n" + "".join(f"{layer},0.3,0.32,0.29\n" for layer in range(13)))
     kinds: dict[str, dict[str, Any]] = {
         "plain": {},
         "idf": {"idf_sents": [*SHORT, *LONG, "The end."]},
@@ -96,13 +73,12 @@ def test_the_scores_follow_from_what_is_shown(baseline: Path, subtests: pytest.S
             assert shown.signature == scorers[kind].signature
 
 
-@pytest.mark.parametrize("name", ["short", "long", "odd"])
-def test_matches_are_the_most_similar_tokens(name: str, request: pytest.FixtureRequest):
-    shown: Alignment = request.getfixturevalue(name)
+@pytest.mark.parametrize("texts", [SHORT, LONG, ODD])
+def test_matches_are_the_most_similar_tokens(scorer: BERTScorer, texts: tuple[str, str]):
+    shown = scorer.align(*texts)
     similarity = np.array(shown.similarity)
     assert similarity.shape == (len(shown.candidate.tokens), len(shown.reference.tokens))
-    sides = (shown.candidate, similarity), (shown.reference, similarity.T)
-    for text, rows in sides:
+    for text, rows in ((shown.candidate, similarity), (shown.reference, similarity.T)):
         assert sum(text.weights) == pytest.approx(1, abs=1e-6)
         for token, match in enumerate(text.matches):
             if text.special[token]:
@@ -172,8 +148,8 @@ def test_the_figure_marks_the_matches(short: Alignment):
     assert figure.get_suptitle() == f"P {short.precision:.3f}   R {short.recall:.3f}   F1 {short.f1:.3f}"
 
 
-def test_the_figure_fits_its_tokens(short: Alignment, long: Alignment):
-    small, large = draw(short), draw(long)
+def test_the_figure_fits_its_tokens(scorer: BERTScorer, short: Alignment):
+    small, large = draw(short), draw(scorer.align(*LONG))
     assert [text.get_text() for text in small.axes[0].texts] == [f"{v:.2f}" for row in short.similarity for v in row]
     assert not large.axes[0].texts  # no value is written where it can't be read
     assert (large.get_size_inches() > 1.5 * small.get_size_inches()).all()
@@ -223,11 +199,10 @@ def test_a_wrong_file_is_told_at_once(tmp_path: Path, refused: Refused):
 
 def test_a_missing_matplotlib_is_told(short: Alignment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    for wrong in (lambda: draw(short), lambda: check_target(tmp_path / "a.png")):
-        with pytest.raises(
-            MissingExtraError, match=r"the plot needs the package matplotlib; .*`pip install matplotlib`"
-        ):
-            wrong()
+    message = "the plot needs the package matplotlib; .*`pip install matplotlib`"
+    for use in (lambda: draw(short), lambda: check_target(tmp_path / "a.png")):
+        with pytest.raises(MissingExtraError, match=message):
+            use()
     save(short, tmp_path / "a.json")  # which needs none
 
 

@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from base_encoders import assert_equal, own_scorer, quietly
+from base_encoders import MakeBase, assert_equal, own_scorer, quietly
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bert_judge import BERTScorer, bert_score
 from bert_judge.bertscore import PairScore
-from bert_judge.encoder.batching import Batch
 from bert_judge.errors import InputError
+from conftest import record_rows
 from streams import CountedStream
 
 NAMES = ("starter", "roberta", "t5")
@@ -31,6 +31,7 @@ WORDS = (
 TEXTS = st.lists(st.sampled_from(WORDS), max_size=25).map(" ".join)
 PAIRS = st.lists(st.tuples(TEXTS, st.lists(TEXTS, min_size=1, max_size=3)), min_size=1, max_size=9)
 Pair = tuple[str, list[str]]
+MakeScorer = Callable[..., BERTScorer]
 
 
 def make_pairs(number: int, seed: int = 0) -> list[Pair]:
@@ -46,7 +47,7 @@ def numbers(scores: Sequence[PairScore]) -> np.ndarray:
 
 
 @pytest.fixture(scope="module")
-def make_scorer(make_base: Callable[..., Path]) -> Callable[..., BERTScorer]:
+def make_scorer(make_base: MakeBase) -> MakeScorer:
     """Exact scorers by the name of their model and their settings; each is loaded once."""
     loaded: dict[str, BERTScorer] = {}
 
@@ -61,7 +62,7 @@ def make_scorer(make_base: Callable[..., Path]) -> Callable[..., BERTScorer]:
     return make
 
 
-def test_scores_do_not_depend_on_company(make_scorer: Callable[..., BERTScorer], subtests: pytest.Subtests) -> None:
+def test_scores_do_not_depend_on_company(make_scorer: MakeScorer, subtests: pytest.Subtests) -> None:
     for name in NAMES:
         with subtests.test(name=name):
             pairs = make_pairs(40)
@@ -88,7 +89,7 @@ def test_scores_do_not_depend_on_company(make_scorer: Callable[..., BERTScorer],
 @given(PAIRS, st.integers(1, 5))
 @pytest.mark.parametrize("name", NAMES)
 def test_scores_are_those_of_single_references(
-    make_scorer: Callable[..., BERTScorer], name: str, pairs: list[Pair], batch_size: int
+    make_scorer: MakeScorer, name: str, pairs: list[Pair], batch_size: int
 ) -> None:
     """Of several references the best counts, with all three of its numbers and its index."""
     scorer = make_scorer(name)
@@ -107,9 +108,7 @@ def test_scores_are_those_of_single_references(
 @settings(max_examples=60)
 @given(TEXTS, TEXTS)
 @pytest.mark.parametrize("name", NAMES)
-def test_swapping_texts_swaps_precision_and_recall(
-    make_scorer: Callable[..., BERTScorer], name: str, one: str, other: str
-) -> None:
+def test_swapping_texts_swaps_precision_and_recall(make_scorer: MakeScorer, name: str, one: str, other: str) -> None:
     scorer = make_scorer(name)
     forth, back, same = scorer.score_each([(one, [other]), (other, [one]), (one, [one])])
     (precision, recall, f1), swapped = numbers([forth])[0], numbers([back])[0]
@@ -120,13 +119,10 @@ def test_swapping_texts_swaps_precision_and_recall(
     assert (same.empty is None) == bool(one.strip())
 
 
-def test_no_pair_meets_the_reference_of_another_row(
-    make_scorer: Callable[..., BERTScorer], subtests: pytest.Subtests
-) -> None:
-    """A hundred rows over two windows, one by one and all at once."""
+def test_no_pair_meets_the_reference_of_another_row(make_scorer: MakeScorer, subtests: pytest.Subtests) -> None:
     for name, options in product(["roberta", "t5"], [{}, {"compat": "bert_score", "batch_size": 1}]):
         with subtests.test(name=name, options=options):
-            pairs = make_pairs(100, seed=3)
+            pairs = make_pairs(100, seed=3)  # over two windows
             scorer = make_scorer(name, **options)
             alone = numbers([next(scorer.score_each([pair])) for pair in pairs])
             assert numbers(list(scorer.score_each(pairs))) == pytest.approx(alone, abs=1e-5)
@@ -134,30 +130,16 @@ def test_no_pair_meets_the_reference_of_another_row(
             assert (np.abs(numbers(list(scorer.score_each(rolled))) - alone).max(axis=1) > 1e-3).mean() > 0.9
 
 
-def record_rows(monkeypatch: pytest.MonkeyPatch, scorer: BERTScorer) -> list[int]:
-    """A list to which each call of the runtime adds its number of rows."""
-    rows: list[int] = []
-    run = scorer._model.runtime.run
-
-    def recording(batches: Sequence[Batch]) -> Iterator[tuple[Batch, np.ndarray]]:
-        rows.append(sum(len(batch.rows) for batch in batches))
-        return run(batches)
-
-    monkeypatch.setattr(scorer._model.runtime, "run", recording)
-    return rows
-
-
-def test_each_distinct_text_is_embedded_once(make_base: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Be it a candidate, a reference or both."""
+def test_each_distinct_text_is_embedded_once(make_base: MakeBase, monkeypatch: pytest.MonkeyPatch) -> None:
     scorer = own_scorer(make_base("roberta"), num_layers=2)
-    rows = record_rows(monkeypatch, scorer)
+    rows = record_rows(monkeypatch, scorer._model.runtime)
     cands, refs = ["Paris", "London", "Paris", " Berlin"], [["London", "Paris"], ["Berlin"], ["Paris "], ["Berlin"]]
     scorer.score(cands, refs)
     assert rows == [3]
 
 
 @pytest.mark.parametrize("options", [{}, {"compat": "bert_score", "batch_size": 4}], ids=["default", "compat"])
-def test_a_stream_is_read_as_it_is_needed(make_scorer: Callable[..., BERTScorer], options: dict[str, Any]) -> None:
+def test_a_stream_is_read_as_it_is_needed(make_scorer: MakeScorer, options: dict[str, Any]) -> None:
     endless = CountedStream((f"It is {n % 50}", [f"It was {n % 70}"]) for n in itertools.count())
     stream = make_scorer("roberta", **options).score_each(endless)
     assert endless.read == 0
@@ -168,7 +150,7 @@ def test_a_stream_is_read_as_it_is_needed(make_scorer: Callable[..., BERTScorer]
     stream.close()
 
 
-def test_an_error_in_the_stream_comes_through(make_scorer: Callable[..., BERTScorer]) -> None:
+def test_an_error_in_the_stream_comes_through(make_scorer: MakeScorer) -> None:
     def rows() -> Iterator[Pair]:
         yield from make_pairs(70)
         raise ZeroDivisionError
@@ -198,7 +180,7 @@ def test_the_interface_is_that_of_bert_score() -> None:
                 assert parameter.default == expected[parameter.name].default, (function, parameter.name)
 
 
-def test_what_score_gives(make_scorer: Callable[..., BERTScorer], capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_score_gives(make_scorer: MakeScorer, capsys: pytest.CaptureFixture[str]) -> None:
     scorer = make_scorer("roberta")
     capsys.readouterr()
     cands, refs = ["Paris", "It is Paris", "London"], ["London", ["Paris", "It was Paris"], ("London",)]
@@ -216,7 +198,7 @@ def test_what_score_gives(make_scorer: Callable[..., BERTScorer], capsys: pytest
     assert [tuple(part.shape) for part in scorer.score([], [])] == [(4, 0)] * 3
 
 
-def test_the_function_is_the_scorer(make_base: Callable[..., Path], make_scorer: Callable[..., BERTScorer]) -> None:
+def test_the_function_is_the_scorer(make_base: MakeBase, make_scorer: MakeScorer) -> None:
     cands, refs = ["Paris", "It is Paris"], ["London", "It was Paris"]
     options: dict[str, Any] = {"dtype": "float32", "runtime": "torch"}
     scores, digest = bert_score(cands, refs, str(make_base("roberta")), 2, return_hash=True, **options)
@@ -224,7 +206,7 @@ def test_the_function_is_the_scorer(make_base: Callable[..., Path], make_scorer:
     assert digest == make_scorer("roberta").hash
 
 
-def test_rescaling_is_linear(make_base: Callable[..., Path], tmp_path: Path) -> None:
+def test_rescaling_is_linear(make_base: MakeBase, tmp_path: Path) -> None:
     (tmp_path / "own.csv").write_text("LAYER,P,R,F\n0,0.1,0.2,0.3\n1,0.3,0.2,0.1\n2,0.5,0.6,0.7\n3,0.1,0.1,0.1\n")
     cands, refs = ["Paris", "It is Paris", ""], ["London", "It was Paris", "Berlin"]
     options = {"rescale_with_baseline": True, "baseline_path": str(tmp_path / "own.csv")}
@@ -243,33 +225,23 @@ def test_rescaling_is_linear(make_base: Callable[..., Path], tmp_path: Path) -> 
 
 
 def test_the_signature_changes_when_and_only_when_a_number_can(
-    make_base: Callable[..., Path], make_scorer: Callable[..., BERTScorer], tmp_path: Path
+    make_base: MakeBase, make_scorer: MakeScorer, tmp_path: Path
 ) -> None:
     for number in (1, 2):
         (tmp_path / f"{number}.csv").write_text(f"LAYER,P,R,F\n0,0,0,0\n1,0,0,0\n2,0.{number},0.1,0.1\n3,0,0,0\n")
     path = make_base("roberta")
-    rescaled = {"num_layers": 2, "rescale_with_baseline": True}
-    different: list[dict[str, Any]] = [
-        {"num_layers": 2},
-        {"num_layers": 1},
-        {"num_layers": 2, "all_layers": True},
-        {"num_layers": 2, "idf": ["Paris"]},
-        {"num_layers": 2, "max_tokens": 50},
-        {"num_layers": 2, "dtype": "bfloat16"},
-        {"num_layers": 2, "runtime": "openvino"},
-        {"num_layers": 2, "compat": "bert_score"},
-        {"num_layers": 2, "compat": "bert_score", "batch_size": 3},
-        {"num_layers": 2, "compat": "bert_score", "use_fast_tokenizer": True},
-        rescaled | {"baseline_path": str(tmp_path / "1.csv")},
-        rescaled | {"baseline_path": str(tmp_path / "2.csv")},
-    ]
-    signatures = [own_scorer(path, **options).signature for options in different]
+    compat, rescaled = {"compat": "bert_score"}, {"rescale_with_baseline": True}
+    different = [{}, {"num_layers": 1}, {"all_layers": True}, {"idf": ["Paris"]}, {"max_tokens": 50}]
+    different += [{"dtype": "bfloat16"}, {"runtime": "openvino"}]
+    different += [compat, compat | {"batch_size": 3}, compat | {"use_fast_tokenizer": True}]
+    different += [rescaled | {"baseline_path": str(tmp_path / name)} for name in ("1.csv", "2.csv")]
+    signatures = [own_scorer(path, **({"num_layers": 2} | options)).signature for options in different]
     signatures.append(own_scorer(make_base("roberta", layer_norm_eps=1e-3), num_layers=2).signature)
     assert len(set(signatures)) == len(different) + 1
     same = own_scorer(path, num_layers=2, batch_size=3, batch_tokens=99, nthreads=1, use_fast_tokenizer=True)
     assert same.signature == signatures[0]
 
 
-def test_identical_texts_score_at_most_one(make_scorer: Callable[..., BERTScorer]) -> None:
+def test_identical_texts_score_at_most_one(make_scorer: MakeScorer) -> None:
     texts = ["Paris", "one two three four five six seven", "北京是中国的首都。", "x " * 300]
     assert all(part.max() <= 1 for part in make_scorer("starter").score(texts, texts))

@@ -14,9 +14,7 @@ from bert_judge.encoder.models import (
     STARTER,
     STARTER_FOLDER,
     find_model,
-    load_config,
     load_hf_encoder,
-    load_tokenizer,
     max_input_tokens,
     model_hashes,
     quiet_transformers,
@@ -59,13 +57,6 @@ def test_a_model_that_is_nowhere(name: str, monkeypatch: pytest.MonkeyPatch, tmp
     assert ("HF_HUB_OFFLINE" in sentence) == ("./" not in name and name[0] != "/")
 
 
-def damage(folder: Path, file: str, text: str | None) -> None:
-    for path in folder.glob(file):
-        path.unlink()
-    if text is not None:
-        (folder / file).write_text(text)
-
-
 @pytest.mark.parametrize(
     ("file", "text", "message"),
     [
@@ -79,7 +70,10 @@ def damage(folder: Path, file: str, text: str | None) -> None:
     ],
 )
 def test_a_damaged_folder(folder: Path, file: str, text: str | None, message: str) -> None:
-    damage(folder, file, text)
+    for path in folder.glob(file):
+        path.unlink()
+    if text is not None:
+        (folder / file).write_text(text)
     assert message in refusal(folder)
 
 
@@ -88,13 +82,6 @@ def test_a_file_is_no_folder_and_may_be_cut_off(folder: Path) -> None:
     assert "is a file" in refusal(weights)
     weights.write_bytes(weights.read_bytes()[:1000])
     assert "can't be loaded" in refusal(folder)
-
-
-def save_base_encoder(folder: Path) -> None:
-    from transformers import AutoModel, AutoModelForSequenceClassification
-
-    with quiet_transformers():
-        AutoModel.from_config(AutoModelForSequenceClassification.from_pretrained(folder).config).save_pretrained(folder)
 
 
 @pytest.mark.parametrize(("file", "part"), [("model.safetensors", "weights"), ("tokenizer.json", "tokenizer")])
@@ -109,17 +96,15 @@ def test_a_file_that_was_damaged_does_not_score_in_silence(tmp_path: Path, file:
     with pytest.raises(ModelError, match="was written for"):
         BERTScorer(str(folder))
     config = json.loads((folder / "judge.json").read_text())
-    del config["hashes"]
+    assert config.pop("hashes") == model_hashes(STARTER_FOLDER) != model_hashes(folder)
     (folder / "judge.json").write_text(json.dumps(config))
     assert BERTJudge(str(folder)).predict(["a"], ["b"], ["c"]) != [None]
 
 
-def test_the_starter_says_its_hashes() -> None:
-    assert json.loads((STARTER_FOLDER / "judge.json").read_text())["hashes"] == model_hashes(STARTER_FOLDER)
-
-
 def test_an_encoder_without_head_is_no_judge(folder: Path) -> None:
-    save_base_encoder(folder)
+    from transformers import AutoModel
+
+    AutoModel.from_pretrained(folder).save_pretrained(folder)
     sentence = refusal(folder)
     assert "is not a judge" in sentence
     assert "classifier" in sentence
@@ -171,15 +156,6 @@ def test_remote_code_is_not_run_for_an_architecture_that_transformers_has(folder
     assert not ran.exists()
 
 
-@pytest.mark.parametrize(("remote", "expected"), [("bos", "bos"), ("mean", "mean"), ("late", "late"), (None, "late")])
-def test_pooling_of_the_remote_code(make_judge: MakeJudge, remote: str | None, expected: str) -> None:
-    judge_folder = make_judge("eurobert", fresh=True)
-    raw = json.loads((judge_folder / "config.json").read_text())
-    del raw["classifier_pooling"]
-    (judge_folder / "config.json").write_text(json.dumps(raw | ({"clf_pooling": remote} if remote else {})))
-    assert load_config(judge_folder).classifier_pooling == expected
-
-
 def test_a_tokenizer_without_markers(folder: Path) -> None:
     make_tokenizer("bert").save(str(folder / "tokenizer.json"))
     sentence = refusal(folder)
@@ -196,28 +172,15 @@ def test_local_models_dir(folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_pat
     assert find_model("org/name") == models / place
     assert BERTJudge("org/name", runtime="torch", dtype="float32").info.name == "name"
     assert find_model(STARTER) == STARTER_FOLDER
+    (tmp_path / "name").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert find_model("org/name") == models / place  # it goes before a folder
+    (models / "name").mkdir(exist_ok=True)
+    assert find_model("name") == models / "name"
 
 
-def test_local_models_dir_goes_before_a_folder(folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    (tmp_path / "models" / "judge").mkdir(parents=True)
-    monkeypatch.setenv("LOCAL_MODELS_DIR", str(tmp_path / "models"))
-    monkeypatch.chdir(folder.parent)
-    assert find_model("judge") == tmp_path / "models" / "judge"
-    assert find_model("org/judge") == tmp_path / "models" / "judge"
-
-
-@pytest.mark.parametrize("architecture", ["bert", "xlm-roberta", "roberta"])
-def test_tokenizers_are_read_as_they_are(make_judge: MakeJudge, architecture: str) -> None:
-    from transformers import PreTrainedTokenizerFast
-
-    text = "Paris, 12.5 % <|reference|> 北京"
-    expected = PreTrainedTokenizerFast.from_pretrained(make_judge(architecture))(text).input_ids
-    assert load_tokenizer(make_judge(architecture)).encode(text).ids == expected
-
-
-@pytest.mark.parametrize(
-    ("config", "expected"),
-    [
+def test_max_input_tokens(subtests: pytest.Subtests) -> None:
+    for config, expected in [
         ({"model_type": "bert", "max_position_embeddings": 512, "pad_token_id": 0}, 512),
         ({"model_type": "roberta", "max_position_embeddings": 514, "pad_token_id": 1}, 512),
         ({"model_type": "xlm-roberta", "max_position_embeddings": 514, "pad_token_id": 1}, 512),
@@ -226,19 +189,17 @@ def test_tokenizers_are_read_as_they_are(make_judge: MakeJudge, architecture: st
         ({"model_type": "gpt2", "n_positions": 1024}, 1024),
         ({"model_type": "t5"}, 512),
         ({"model_type": "deberta-v2", "max_position_embeddings": -1}, 512),
-    ],
-)
-def test_max_input_tokens(config: dict[str, object], expected: int) -> None:
-    assert max_input_tokens(config) == expected
+    ]:
+        with subtests.test(config=config):
+            assert max_input_tokens(config) == expected
 
 
-@pytest.mark.parametrize("architecture", ["roberta", "xlm-roberta"])
+@pytest.mark.parametrize("architecture", ["bert", "roberta", "xlm-roberta"])
 def test_inputs_of_the_greatest_length_are_read(make_judge: MakeJudge, architecture: str) -> None:
     for runtime in ("torch", "openvino"):
         judge = BERTJudge(str(make_judge(architecture)), dtype="float32", runtime=runtime)
         [score] = judge.predict(["Paris " * 300], ["London " * 300], ["Berlin " * 300])
-        assert score is not None
-        assert 0 <= score <= 1
+        assert score is not None and 0 <= score <= 1
 
 
 @pytest.mark.parametrize("architecture", ["bert", "eurobert", "roberta"])

@@ -30,9 +30,8 @@ def plain_scores(folder: Path, rows: list[tuple[str | None, str, str]], max_leng
     for question, candidate, reference in rows:
         text = f"<|candidate|>{candidate}<|reference|>{reference}"
         text = text if question is None else f"<|question|>{question}{text}"
-        batch = tokenizer(
-            text, return_tensors="pt", truncation=True, max_length=max_length, return_token_type_ids=False
-        )
+        settings = {"truncation": True, "max_length": max_length, "return_token_type_ids": False}
+        batch = tokenizer(text, return_tensors="pt", **settings)
         with torch.no_grad():
             logits = model(**batch).logits[0]
         scores.append(torch.sigmoid(logits[1] - logits[0]).item())
@@ -54,15 +53,15 @@ def test_every_architecture(make_judge: MakeJudge, subtests: pytest.Subtests) ->
 
 
 def test_eurobert_saved_through_its_remote_code(make_judge: MakeJudge, subtests: pytest.Subtests) -> None:
-    for runtime, pooling in product(["torch", "openvino"], ["late", "mean", "bos"]):
+    for runtime, pooling in product(["torch", "openvino"], ["late", "mean", "bos", None]):
         with subtests.test(runtime=runtime, pooling=pooling):
-            folder = make_judge("eurobert", fresh=True, classifier_pooling=pooling)
+            folder = make_judge("eurobert", fresh=True, classifier_pooling=pooling or "late")
             expected = plain_scores(folder, ROWS)
             config = json.loads((folder / "config.json").read_text())
-            config["clf_pooling"] = config.pop("classifier_pooling")
-            config["auto_map"] = {
-                "AutoModelForSequenceClassification": "modeling_eurobert.EuroBertForSequenceClassification"
-            }
+            del config["classifier_pooling"]
+            config |= {"clf_pooling": pooling} if pooling else {}
+            code = "modeling_eurobert.EuroBertForSequenceClassification"
+            config["auto_map"] = {"AutoModelForSequenceClassification": code}
             (folder / "config.json").write_text(json.dumps(config))
             judge = BERTJudge(str(folder), trust_remote_code=True, dtype="float32", runtime=runtime)
             questions, candidates, references = map(list, zip(*ROWS, strict=True))

@@ -39,10 +39,11 @@ def test_results_are_in_the_order_of_the_items(subtests: pytest.Subtests) -> Non
             assert pairs == list(zip(items, range(9), strict=True))
 
 
-def test_no_items_start_no_process() -> None:
+def test_a_process_starts_only_for_an_item() -> None:
     before = os.times().children_user
     assert [list(computed_ahead(eval, [], n)) for n in (0, 1, 8)] == [[], [], []]
     assert os.times().children_user == before
+    assert len({*results([PID], processes=8)}) == 1
 
 
 def test_the_first_items_are_computed_here_and_others_elsewhere() -> None:
@@ -51,10 +52,6 @@ def test_the_first_items_are_computed_here_and_others_elsewhere() -> None:
     assert len(set(pids[3:]) - {os.getpid()}) in (1, 2)
     wait_until_ended([pid for pid in pids[3:] if isinstance(pid, int)])
     assert results([PID] * 3, processes=0) == [os.getpid()] * 3
-
-
-def test_a_process_starts_only_for_an_item() -> None:
-    assert len({*results([PID], processes=8)}) == 1
 
 
 def test_what_is_held_does_not_grow(subtests: pytest.Subtests) -> None:
@@ -138,9 +135,8 @@ def run_script(folder: Path, ending: str) -> tuple[subprocess.Popen[str], list[i
     """A script without a guard of `__main__`, after it has printed the processes that it uses."""
     path = folder / "script.py"
     path.write_text(SCRIPT + ending)
-    process = subprocess.Popen(
-        [sys.executable, path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
-    )
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    process = subprocess.Popen([sys.executable, path], **pipes, text=True, start_new_session=True)
     assert process.stdout
     lines = [process.stdout.readline().strip() for _ in range(4)]
     assert lines[0] == "once"

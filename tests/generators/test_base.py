@@ -10,29 +10,11 @@ import pytest
 from bert_judge.errors import InputError, ModelError
 from bert_judge.generators import Generator, GeneratorOptions, KeptGenerator, OpenAIGenerator, make_generator
 from bert_judge.generators.base import Reply, Sampling
-from bert_judge.reading import split_trace
 from bert_judge.records import Signature
 from bert_judge.results.store import MEMORY, Store
 from conftest import Refused
 from scripted_endpoint import Answer, endpoint
 from streams import CountedStream
-
-
-def test_a_reply_is_split_into_trace_and_answer(subtests: pytest.Subtests):
-    for text, trace, answer in [
-        ("yes", "", "yes"),
-        ("<think>a\nb</think>\n\nyes", "a\nb", "yes"),
-        ("a</think>yes", "a", "yes"),  # the opening tag stood in the prompt
-        ("<think>a</think>", "a", ""),
-        ("<think>it says </think>no</think> yes", "it says </think>no", "yes"),
-        ("<think>a", "<think>a", None),
-        (" \n<think>a", " \n<think>a", None),
-        ("<think>a</think><think>b", "<think>a</think><think>b", None),
-        ("use <think> tags", "", "use <think> tags"),
-        ("", "", ""),
-    ]:
-        with subtests.test(text=text, trace=trace, answer=answer):
-            assert split_trace(text) == (trace, answer)
 
 
 @pytest.mark.parametrize("medium", ["file", "memory"])

@@ -20,6 +20,7 @@ from bert_judge.records import Signature
 from language_models import TEMPLATE, save_language_model
 
 EXACT = {"dtype": "float32", "device": "cpu"}
+ONE_TOKEN = {"batch_tokens": 1}
 PROMPTS = ["Paris", "What is the capital of France? " * 3, "Berlin or London?", "Why?", "答案是北京。", ""]
 
 
@@ -39,12 +40,7 @@ def plainly(folder: Path, text: str, tokens: int, **more: object) -> str:
     ends = tokenizer.convert_tokens_to_ids(["<|end|>", *(["<|im_end|>"] if tokenizer.chat_template else [])])
     config = GenerationConfig(max_new_tokens=tokens, eos_token_id=ends, pad_token_id=ends[0], do_sample=False, **more)
     new = model.generate(ids, attention_mask=torch.ones_like(ids), generation_config=config)[0, ids.shape[1] :]
-    hidden = [
-        *tokenizer.all_special_ids,
-        *ends,
-        tokenizer.convert_tokens_to_ids("<|im_start|>"),
-        tokenizer.convert_tokens_to_ids("<|im_end|>"),
-    ]
+    hidden = [*tokenizer.all_special_ids, *ends, *tokenizer.convert_tokens_to_ids(["<|im_start|>", "<|im_end|>"])]
     return tokenizer.decode([token for token in new.tolist() if token not in hidden])
 
 
@@ -54,20 +50,24 @@ def turn(text: str, system: str = "", after: str = "") -> str:
 
 
 def test_greedy_replies_are_those_of_transformers_one_by_one(chat_model: Path, subtests: pytest.Subtests):
-    for options in [{"batch_tokens": n} for n in (1, 200, 10_000)] + [{"batch_size": 4}]:
+    """Whatever the model's generation_config.json asks for: here sampling and a repetition penalty."""
+    expected = [plainly(chat_model, turn(prompt), 12) for prompt in PROMPTS]
+    for options in (ONE_TOKEN, {"batch_tokens": 200}, {"batch_tokens": 10_000}, {"batch_size": 4}):
         with subtests.test(options=options):
-            expected = [plainly(chat_model, turn(prompt), 12) for prompt in PROMPTS]
             assert make(chat_model, **options).generate(PROMPTS) == expected
             assert len(set(expected)) > 2
 
 
-def test_batch_size_is_the_most_prompts_in_a_batch(chat_model: Path):
+def test_replies_are_heard_of_batch_by_batch(chat_model: Path):
     """All replies of a batch are heard of before the first of them is given out."""
-    for size, ends in ((None, [6]), (4, [4, 6]), (1, [1, 2, 3, 4, 5, 6])):
+    singly = [1, 2, 3, 4, 5, 6]
+    for options, ends in [({}, [6]), ({"batch_size": 4}, [4, 6]), ({"batch_size": 1}, singly), (ONE_TOKEN, singly)]:
         heard: list[int] = []
-        generator = make(chat_model, Sampling(max_tokens=2), batch_size=size)
-        replies = generator.replies(PROMPTS, lambda index, _, heard=heard: heard.append(index))
+        generator = make(chat_model, Sampling(max_tokens=2), **options)
+        replies = generator.replies(iter(PROMPTS), lambda index, _, heard=heard: heard.append(index))
         assert sorted({len(heard) for _ in replies}) == ends
+        assert sorted(heard) == list(range(6))
+        assert heard[0] == 1  # the longest
 
 
 def test_a_model_without_template_reads_plain_text(plain_model: Path):
@@ -76,13 +76,9 @@ def test_a_model_without_template_reads_plain_text(plain_model: Path):
 
 
 def test_system_prompt_and_thinking_go_through_the_template(chat_model: Path, subtests: pytest.Subtests):
-    for thinking, after, prefix in [
-        (None, "", ""),
-        (False, "<think>\n\n</think>\n\n", ""),
-        (True, "<think>\n", "<think>"),
-    ]:
-        with subtests.test(thinking=thinking, after=after, prefix=prefix):
-            expected = prefix + plainly(chat_model, turn("Paris", "Be brief.", after), 12)
+    for thinking, after in [(None, ""), (False, "<think>\n\n</think>\n\n"), (True, "<think>\n")]:
+        with subtests.test(thinking=thinking, after=after):
+            expected = "<think>" * bool(thinking) + plainly(chat_model, turn("Paris", "Be brief.", after), 12)
             generator = make(chat_model, system_prompt="Be brief.", enable_thinking=thinking)
             assert generator.generate(["Paris"]) == [expected]
 
@@ -214,17 +210,6 @@ def test_log_probabilities_are_the_models(chat_model: Path):
         assert len(last.alternatives) <= 5
 
 
-def test_replies_are_heard_of_batch_by_batch(chat_model: Path):
-    heard = []
-    stream = make(chat_model, Sampling(max_tokens=2), batch_tokens=1).replies(
-        iter(PROMPTS), lambda index, reply: heard.append(index)
-    )
-    first, _ = next(stream)
-    assert heard == [first] == [1]  # the longest
-    rest = [index for index, _ in stream]
-    assert sorted([first, *rest]) == list(range(len(PROMPTS)))
-
-
 def test_a_batch_too_large_for_the_memory_is_halved(chat_model: Path, monkeypatch: pytest.MonkeyPatch):
     import torch
 
@@ -247,35 +232,27 @@ def test_a_batch_too_large_for_the_memory_is_halved(chat_model: Path, monkeypatc
 
 
 def test_the_signature_names_what_changes_a_reply(chat_model: Path, plain_model: Path):
-    def signature(folder: Path = chat_model, **settings: object) -> Signature:
-        return make(folder, **settings).signature
+    def signature(**settings: object) -> Signature:
+        return make(chat_model, **settings).signature
 
     assert signature(batch_tokens=5) == signature() == signature(concurrency=3)
-    changed = [
-        signature(plain_model),
-        signature(dtype="bfloat16"),
-        signature(system_prompt="x"),
-        signature(enable_thinking=True),
-        signature(choices=2),
-        signature(sampling=Sampling(max_tokens=3)),
-    ]
+    other = [{"dtype": "bfloat16"}, {"system_prompt": "x"}, {"enable_thinking": True}, {"choices": 2}]
+    other += [{"sampling": Sampling(max_tokens=3)}]
+    changed = [make(plain_model).signature, *(signature(**settings) for settings in other)]
     assert len({signature(), *changed}) == len(changed) + 1
 
 
-@pytest.mark.parametrize(
-    ("file", "text", "message"),
-    [
-        ("model.safetensors", None, "has no weights as safetensors; model.safetensors was expected"),
+def test_a_damaged_model_is_refused(tmp_path: Path, subtests: pytest.Subtests):
+    for file, text, message in [
         ("model.safetensors", "x", "can't be loaded"),
+        ("model.safetensors", None, "has no weights as safetensors; model.safetensors was expected"),
         ("tokenizer.json", "{", "no tokenizer that can be read"),
         ("config.json", "{", "not valid JSON"),
-    ],
-)
-def test_a_damaged_model_is_refused(tmp_path: Path, file: str, text: str | None, message: str):
-    path = save_language_model(tmp_path) / file
-    path.unlink() if text is None else path.write_text(text)
-    with pytest.raises(ModelError, match=message):
-        make(path.parent)
+    ]:
+        path = save_language_model(tmp_path / f"{file}-{text}") / file
+        path.unlink() if text is None else path.write_text(text)
+        with subtests.test(file=file, text=text), pytest.raises(ModelError, match=message):
+            make(path.parent)
 
 
 def test_other_models_and_bad_options_are_refused(tmp_path: Path, make_judge):
@@ -312,13 +289,11 @@ class RecordedLLM:
     settings: dict
     calls: list
 
-    def __init__(
-        self, model: str, *, trust_remote_code: bool, dtype: str, tensor_parallel_size: int, seed: int
-    ) -> None:
+    def __init__(self, model: str, *, trust_remote_code: bool, **settings: object) -> None:
         from transformers import AutoTokenizer
 
-        settings = {"model": model, "dtype": dtype, "tensor_parallel_size": tensor_parallel_size, "seed": seed}
-        type(self).settings, type(self).calls = settings, []
+        assert settings.keys() == {"dtype", "tensor_parallel_size", "seed"}
+        type(self).settings, type(self).calls = {"model": model, **settings}, []
         self._tokenizer = AutoTokenizer.from_pretrained(model)
         self.llm_engine = SimpleNamespace(model_config=SimpleNamespace(max_model_len=128))
 
@@ -332,13 +307,9 @@ class RecordedLLM:
         for prompt in prompts:
             ids = [*self._tokenizer("It is", add_special_tokens=False)["input_ids"], end]
             logprobs = [{token: SimpleNamespace(logprob=-0.25, rank=1, decoded_token="?")} for token in ids]
-            first = SimpleNamespace(
-                index=0,
-                text="It is",
-                token_ids=ids,
-                finish_reason="length" if len(prompt["prompt_token_ids"]) > 60 else "stop",
-                logprobs=logprobs if sampling_params.logprobs else None,
-            )
+            first = SimpleNamespace(index=0, text="It is", token_ids=ids)
+            first.finish_reason = "length" if len(prompt["prompt_token_ids"]) > 60 else "stop"
+            first.logprobs = logprobs if sampling_params.logprobs else None
             outputs.append(SimpleNamespace(prompt_token_ids=prompt["prompt_token_ids"], outputs=[first]))
         return outputs
 
@@ -356,8 +327,8 @@ def test_vllm_is_asked_by_its_documented_names(vllm: None, chat_model: Path):
     sampling = Sampling(temperature=0.7, top_p=0.9, top_k=20, min_p=0.1, presence_penalty=1.5, max_tokens=9, seed=4)
     generator = VLLMGenerator(str(chat_model), sampling, GeneratorOptions(dtype="bfloat16", tensor_parallel_size=2), 3)
     replies = dict(generator.replies(iter(["Paris", "x y z " * 15])))
-    settings = {"model": str(chat_model), "dtype": "bfloat16", "tensor_parallel_size": 2, "seed": 4}
-    assert RecordedLLM.settings == settings
+    expected = {"model": str(chat_model), "dtype": "bfloat16", "tensor_parallel_size": 2, "seed": 4}
+    assert RecordedLLM.settings == expected
     ((prompts, params),) = RecordedLLM.calls
     from transformers import AutoTokenizer
 
@@ -382,16 +353,6 @@ def test_vllm_cuts_long_prompts_as_hf_does(vllm: None, chat_model: Path):
 
 def test_without_vllm_it_names_the_extra(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "vllm", None)
-    with pytest.raises(
-        MissingExtraError,
-        match=r"the backend vllm needs the package vllm; .*`pip install vllm` \(of the extra \[vllm\]\)",
-    ):
+    message = r"the backend vllm needs the package vllm; .*`pip install vllm` \(of the extra \[vllm\]\)"
+    with pytest.raises(MissingExtraError, match=message):
         VLLMGenerator("anything")
-
-
-def test_the_saved_defaults_of_the_model_are_not_used(chat_model: Path):
-    """The fixture's generation_config.json asks for sampling and for a repetition penalty."""
-    saved = json.loads((chat_model / "generation_config.json").read_text())
-    assert saved["repetition_penalty"] == 1.5
-    config = make(chat_model)._model.generation_config
-    assert config.repetition_penalty in (None, 1.0)

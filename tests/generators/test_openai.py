@@ -79,16 +79,13 @@ def test_whoever_stops_hears_of_the_replies_under_way():
 def test_a_request_holds_what_is_set_and_nothing_else(subtests: pytest.Subtests):
     sampled = {"temperature": 0.7, "top_p": 0.9, "top_k": 20, "min_p": 0.1, "presence_penalty": 1.5, "seed": 4}
     sampled["max_tokens"] = 9
-    logprobs = {"logprobs": True, "top_logprobs": 5}
+    thinking = {"enable_thinking": False}
     for sampling, options, more in [
         (Sampling(), {}, {"temperature": 0, "max_tokens": 2048}),
         (Sampling(top_p=0.5, top_k=3, seed=1), {}, {"temperature": 0, "max_tokens": 2048}),
         (Sampling(**sampled), {}, sampled),
-        (
-            Sampling(max_tokens=1),
-            {"enable_thinking": False, "choices": 4},
-            {"temperature": 0, "max_tokens": 1, "chat_template_kwargs": {"enable_thinking": False}, **logprobs},
-        ),
+        (Sampling(), {"choices": 4}, {"temperature": 0, "max_tokens": 2048, "logprobs": True, "top_logprobs": 5}),
+        (Sampling(), thinking, {"temperature": 0, "max_tokens": 2048, "chat_template_kwargs": thinking}),
     ]:
         with subtests.test(sampling=sampling, options=options, more=more):
             with endpoint(Answer()) as server:
@@ -114,10 +111,6 @@ def authorization(server: Endpoint) -> str:
     return {name.lower(): value for name, value in server.headers[0].items()}["authorization"]
 
 
-def secret_url(server: Endpoint) -> str:
-    return server.base_url.replace("://", "://us%40er:pa%2Fss@") + "?api_key=k%2B1&version=2"
-
-
 def test_secrets_in_an_address_are_sent_but_never_shown(monkeypatch: pytest.MonkeyPatch):
     def refuse(*_: object) -> Answer:
         return Answer(status=400, body='{"error": {"message": "no /v1/x?api_key=k%2B1&version=2, us@er, pa/ss, k+1"}}')
@@ -125,7 +118,8 @@ def test_secrets_in_an_address_are_sent_but_never_shown(monkeypatch: pytest.Monk
     monkeypatch.setenv("OPENAI_API_KEY", "other")
     with endpoint(refuse) as server:
         plain = OpenAIGenerator("m", base_url=server.base_url).signature
-        generator = OpenAIGenerator("m", base_url=secret_url(server))
+        with_secrets = server.base_url.replace("://", "://us%40er:pa%2Fss@") + "?api_key=k%2B1&version=2"
+        generator = OpenAIGenerator("m", base_url=with_secrets)
         assert generator.signature == plain
         ((_, reply),) = generator.replies(["x"])
         server.script = lambda *_: Answer(status=404, body='{"error": {"message": "k+1"}}')
@@ -199,8 +193,7 @@ def test_a_refused_connection_is_an_error_of_each_row():
         free.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
     generator = OpenAIGenerator("m", base_url=url, retries=1)
-    replies = dict(generator.replies(["a", "b"]))
-    assert all("refused" in reply.error for reply in replies.values())
+    assert all("refused" in reply.error for _, reply in generator.replies(["a", "b"]))
     with pytest.raises(ModelError, match=r"2 of 2 prompts have no reply, the first because the connection to"):
         generator.generate(["a", "b"])
 

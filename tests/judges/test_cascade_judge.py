@@ -17,13 +17,7 @@ from bert_judge.judges.cascade import Cascade, CascadePlan, Certificate, Stage
 from bert_judge.judges.naming import read_judges
 from bert_judge.measures import Estimate
 from bert_judge.records import JudgeInfo, Row, Sample, Signature, Verdict
-from bert_judge.studies.cascade import (
-    CascadeSettings,
-    Labelled,
-    calibrate_cascade,
-    find_thresholds,
-    stage_counts,
-)
+from bert_judge.studies.cascade import CascadeSettings, Labelled, calibrate_cascade, find_thresholds, stage_counts
 from conftest import Refused
 from streams import CountedStream
 
@@ -68,15 +62,11 @@ def judge(column: int, **more: object) -> dict:
     return {"judge_type": READER, "column": column, **more}
 
 
-def side(threshold: float) -> Certificate:
-    return Certificate(threshold, 100, 99, 0.95)
-
-
 def plan(*thresholds: tuple[float | None, float | None], abstain: bool = False, **more: object) -> CascadePlan:
     """A plan of Readers: (low, high) of each deciding stage, and a last one unless it abstains."""
     stages = []
     for column, (low, high) in enumerate(thresholds):
-        sides = [None if threshold is None else side(threshold) for threshold in (high, low)]
+        sides = [threshold and Certificate(threshold, 100, 99, 0.95) for threshold in (high, low)]
         stages.append(Stage(f"s{column}", judge(column, **more), Reader(column).info.signature, *sides))
     last = [] if abstain else [Stage("end", judge(len(stages), **more), Reader(len(stages)).info.signature)]
     return CascadePlan((*stages, *last), 0.95, 0.1, abstain=abstain)
@@ -84,19 +74,15 @@ def plan(*thresholds: tuple[float | None, float | None], abstain: bool = False, 
 
 @pytest.fixture
 def load(tmp_path: Path):
-
-    def made(plan: CascadePlan) -> Cascade:
+    def cascade_of(plan: CascadePlan) -> Cascade:
         plan.save(tmp_path / "cascade.json")
         return Cascade(str(tmp_path / "cascade.json"), trust_remote_code=True)
 
-    return made
+    return cascade_of
 
 
 def samples(*candidates: str) -> list[Sample]:
     return [Sample(text, ("r",), f"q{row}", id=str(row)) for row, text in enumerate(candidates)]
-
-
-# the judge
 
 
 def test_each_stage_decides_where_it_is_sure_and_passes_on_the_rest(load) -> None:
@@ -150,9 +136,8 @@ def test_a_stage_that_fails_is_named_and_nothing_before_is_lost(load, subtests: 
 def test_a_bug_of_a_stage_keeps_its_traceback_and_names_the_stage(load) -> None:
     made = plan((0.1, 0.9), (0.1, 0.9))
     broken = replace(made.stages[1], judge={"judge_type": "test_cascade_judge:Broken", "column": 1})
-    verdicts = load(replace(made, stages=(made.stages[0], broken, made.stages[2]))).assess(
-        samples("0.9 - -", "0.5 0.3 -", "0.9 - -")
-    )
+    cascade = load(replace(made, stages=(made.stages[0], broken, made.stages[2])))
+    verdicts = cascade.assess(samples("0.9 - -", "0.5 0.3 -", "0.9 - -"))
     assert next(verdicts).label == 1
     with pytest.raises(RuntimeError, match="the judge broke") as told:
         next(verdicts)
@@ -180,14 +165,13 @@ def test_the_signature_changes_with_what_decides(load) -> None:
 
 
 def test_a_judge_that_is_another_now_is_refused(load) -> None:
-    with pytest.raises(InputError, match=r"made for another s0 \(revision 1, not 2\)") as error:
+    message = r"made for another s0 \(revision 1, not 2\).*run bert-judge cascade again"
+    with pytest.raises(InputError, match=message):
         load(plan((0.1, 0.9), revision="2"))
-    assert "run bert-judge cascade again" in str(error.value)
 
 
 def edited(**changes: object) -> str:
-    base = {"format": 1, "target": 0.95, "delta": 0.1, "stages": []}
-    return json.dumps({**base, **changes})
+    return json.dumps({"format": 1, "target": 0.95, "delta": 0.1, "stages": [], **changes})
 
 
 STAGE = {"name": "a", "judge": judge(0), "signature": {"name": "x", "settings": {}}, "high": None, "low": None}
@@ -219,10 +203,9 @@ def test_a_broken_file_is_told_in_a_sentence(tmp_path: Path, refused: Refused) -
 def test_stages_are_counted_from_the_lines_of_a_result(load) -> None:
     made = plan((0.1, 0.9))
     rows = samples("0.9 -", "0.5 0.7", "0.5 0.2", "0.5 -")
-    records = [
-        {"id": "1", "label": v.label, "details": dict(v.details), **({"gold": gold} if gold is not None else {})}
-        for v, gold in zip(load(made).assess(rows), (1, 0, None, 1), strict=True)
-    ]
+    golds = [{"gold": 1}, {"gold": 0}, {}, {"gold": 1}]
+    verdicts = zip(load(made).assess(rows), golds, strict=True)
+    records = [{"id": "1", "label": v.label, "details": dict(v.details), **gold} for v, gold in verdicts]
     (first, last), _ = stage_counts(records, made)
     assert (first.reached, first.decided, first.labelled, first.agreed) == (4, 1, 1, 1)
     assert (last.reached, last.decided, last.labelled, last.agreed) == (3, 2, 1, 0)
@@ -234,10 +217,8 @@ def test_labels_speak_against_a_promise() -> None:
     others = [(f"Another {number}?", 1) for number in range(60)]
 
     def agreement(rows: Sequence[tuple[str, int]]) -> Estimate:
-        records = [
-            {"id": "", "question": question, "score": 1.0, "label": 1, "gold": gold, "details": {"stage": "s0"}}
-            for question, gold in rows
-        ]
+        record = {"id": "", "score": 1.0, "label": 1, "details": {"stage": "s0"}}
+        records = [{**record, "question": question, "gold": gold} for question, gold in rows]
         return stage_counts(records, plan((0.1, 0.9)))[1]
 
     found = agreement([*many, *others])
@@ -245,9 +226,6 @@ def test_labels_speak_against_a_promise() -> None:
     assert found.high > 0.8  # of 110 questions it would be 0.63
     assert agreement([(f"Number {number}?", 0) for number in range(50)]).high < 0.1
     assert agreement([]) == Estimate(None)
-
-
-# calibration
 
 
 def drawn(questions: int, seed: int, answers: int = 1, sharp: float = 4) -> list[Sample]:
@@ -297,26 +275,18 @@ def test_the_promise_is_broken_as_rarely_as_it_is_said_to_be() -> None:
     truth_of = random.Random(9)
     broken, draws, delta = 0, 120, 0.2
     settings = CascadeSettings(target_agreement=0.85, delta=delta)
-
-    def scored(rows: int) -> list[tuple[float, float, int]]:
-        found = []
-        for _ in range(rows):
-            gold, hard = int(truth_of.random() < 0.6), truth_of.random() < 0.5
-            first = truth_of.betavariate(2, 1 + hard) if gold else truth_of.betavariate(1 + hard, 2)
-            second = truth_of.betavariate(3, 2) if gold else truth_of.betavariate(2, 3)
-            found.append((first, second, gold))
-        return found
-
-    population = scored(2000)
+    population = []
+    for _ in range(2000):
+        gold, hard = int(truth_of.random() < 0.6), truth_of.random() < 0.5
+        first = truth_of.betavariate(2, 1 + hard) if gold else truth_of.betavariate(1 + hard, 2)
+        second = truth_of.betavariate(3, 2) if gold else truth_of.betavariate(2, 3)
+        population.append((first, second, gold))
     for _ in range(draws):
         rows = truth_of.choices(population, k=400)
-        found = find_thresholds(
-            ("a", "b"),
-            lambda stage, asked, rows=rows: [rows[row][stage] for row in asked],
-            {row: Labelled(each[2], row) for row, each in enumerate(rows)},
-            settings,
-        )
-        stages = [Stage("", {}, "", each.high, each.low) for each in found.stages]
+        truth = {place: Labelled(row[2], place) for place, row in enumerate(rows)}
+        scores_of = lambda stage, asked, rows=rows: [rows[place][stage] for place in asked]  # noqa: E731
+        sides = find_thresholds(("a", "b"), scores_of, truth, settings).stages
+        stages = [Stage("", {}, "", side.high, side.low) for side in sides]
         labels = [(stages[0].decide(one), stages[1].decide(two), gold) for one, two, gold in population]
         early = [(two if one is None else one, gold) for one, two, gold in labels if (one, two) != (None, None)]
         broken += bool(early) and sum(a == b for a, b in early) / len(early) < 0.85
@@ -351,11 +321,6 @@ def test_a_promise_holds_where_questions_differ_in_their_answers() -> None:
     assert broken <= 0.2 * draws
 
 
-def test_rows_of_one_question_do_not_count_twice() -> None:
-    with pytest.raises(InputError, match="there are 30 labelled questions"):
-        calibrated(drawn(30, 5, answers=40))
-
-
 def test_agreement_with_the_last_stage_needs_no_labels() -> None:
     rows = [replace(row, gold=None) for row in drawn(800, 7)]
     result = calibrated(rows, [judge(0), judge(1)], agree_with="last", target_agreement=0.8)
@@ -366,21 +331,6 @@ def test_agreement_with_the_last_stage_needs_no_labels() -> None:
     alone = calibrated(rows, [judge(0), judge(1)], agree_with="last", target_agreement=0.8, abstain=True)
     assert [stage.name for stage in alone.plan.stages] == [READER]
     assert alone.plan.last is None
-
-
-def test_every_stage_has_thresholds_where_the_rest_stays_undecided(load) -> None:
-    result = calibrated(drawn(1000, 8), [judge(1)], abstain=True, target_agreement=0.9)
-    (stage,) = result.plan.stages
-    assert stage.high
-    assert stage.low
-    labels = [verdict.label for verdict in load(result.plan).assess(drawn(200, 9))]
-    assert {0, 1, None} == set(labels)
-
-
-def test_undecided_rows_pass_a_stage_and_count_on_no_side() -> None:
-    rows = [replace(row, candidate="- " + row.candidate.split()[1]) for row in drawn(300, 1)]
-    with pytest.raises(InputError, match="can be certified for no stage on these 300 questions"):
-        calibrated(rows)
 
 
 def refusal(rows: Iterable[Sample], specs: Sequence[object] = (judge(0), judge(1)), **settings: object) -> str:
@@ -399,11 +349,14 @@ def test_what_can_t_be_calibrated_is_told_in_a_sentence() -> None:
     assert "all 400 labelled rows are labelled incorrect" in refusal([replace(row, gold=0) for row in rows])
     assert "there are 20 labelled questions" in refusal(rows[:20])
     assert "needs at least 59" in refusal(rows[:20])
+    assert "there are 30 labelled questions" in refusal(drawn(30, 5, answers=40))
     one = [replace(row, question="The same?") for row in drawn(40, 12)]
     assert "there are 401 labelled questions of unequal weight, which count as 11," in refusal([*one, *rows])
     assert "the target is 1.5" in refusal(rows, target_agreement=1.5)
     assert "delta is 0" in refusal(rows, delta=0)
     pair = [judge(0), {"judge_type": "test_cascade_judge:Silent", "column": 1}]
     assert "the last stage, test_cascade_judge:Silent, labels no row" in refusal(rows, pair, agree_with="last")
-    said = refusal(rows, target_agreement=0.99)
-    assert "0.99 with delta 0.1 can be certified for no stage on these 400 questions" in said
+    none = "can be certified for no stage on these"
+    assert f"0.99 with delta 0.1 {none} 400 questions" in refusal(rows, target_agreement=0.99)
+    undecided = [replace(row, candidate="- " + row.candidate.split()[1]) for row in drawn(300, 1)]
+    assert f"{none} 300 questions" in refusal(undecided)  # which count on no side

@@ -12,16 +12,7 @@ from dataclasses import replace
 import pytest
 
 from bert_judge import BERTJudge, Sample
-from bert_judge.encoder.engine import RuntimeName
-from bert_judge.judges import (
-    JUDGES,
-    BERTScore,
-    Cascade,
-    Judge,
-    LLMJudge,
-    RegexJudge,
-    RemoteJudge,
-)
+from bert_judge.judges import JUDGES, BERTScore, Cascade, Judge, LLMJudge, RegexJudge, RemoteJudge
 from bert_judge.judges.cascade import CascadePlan, Certificate, Stage
 from conftest import Refused
 from scripted_endpoint import Answer, endpoint
@@ -29,12 +20,10 @@ from served import served
 
 
 def cascade() -> Judge:
-    stages = [
-        Stage(
-            m, {"judge_type": "RegexJudge", "pattern": "none", "metric": m}, RegexJudge("none", m).info.signature, high
-        )
-        for m, high in (("containment", Certificate(1.0, 100, 100, 0.97)), ("token_f1", None))
-    ]
+    stages = []
+    for metric, high in (("containment", Certificate(1.0, 100, 100, 0.97)), ("token_f1", None)):
+        settings = {"judge_type": "RegexJudge", "pattern": "none", "metric": metric}
+        stages.append(Stage(metric, settings, RegexJudge("none", metric).info.signature, high))
     with tempfile.TemporaryDirectory() as folder:
         CascadePlan(tuple(stages), 0.95, 0.1).save(f"{folder}/cascade.json")
         return Cascade(f"{folder}/cascade.json")
@@ -55,22 +44,16 @@ OWN_SCALES = {"BERTScore": (-1, 1)}  # and no labels
 
 
 @pytest.fixture(scope="module", autouse=True)
-def language_model() -> Iterator[None]:
-    """An endpoint that calls everything right."""
-    with endpoint(Answer("It is. Final answer: True")) as running, pytest.MonkeyPatch.context() as patch:
+def servers(starter: BERTJudge) -> Iterator[None]:
+    """An endpoint that calls everything right, and a server of judges."""
+    with (
+        endpoint(Answer("It is. Final answer: True")) as running,
+        served({"starter": starter}) as url,
+        pytest.MonkeyPatch.context() as patch,
+    ):
         patch.setenv("OPENAI_BASE_URL", running.base_url)
-        yield
-
-
-@pytest.fixture(scope="module", autouse=True)
-def server(starter: BERTJudge) -> Iterator[None]:
-    with served({"starter": starter}) as url, pytest.MonkeyPatch.context() as patch:
         patch.setenv("SERVER_OF_THE_TESTS", url)
         yield
-
-
-def test_every_judge_of_the_table_is_here() -> None:
-    assert set(MAKERS) == set(JUDGES)
 
 
 @pytest.fixture(scope="module", params=sorted(JUDGES))
@@ -87,11 +70,6 @@ def scores(judge: Judge, samples: list[Sample]) -> list[float | None]:
     return [verdict.score for verdict in judge.assess(samples)]
 
 
-def test_nothing_in_nothing_out(judge: Judge) -> None:
-    assert list(judge.assess([])) == []
-    assert judge.predict([], [], []) == []
-
-
 def test_one_verdict_a_sample_in_range(judge: Judge, name: str, samples: list[Sample]) -> None:
     verdicts = list(judge.assess(samples))
     assert len(verdicts) == len(samples)
@@ -103,7 +81,8 @@ def test_one_verdict_a_sample_in_range(judge: Judge, name: str, samples: list[Sa
         assert verdict.matched_reference in range(len(sample.references))
 
 
-def test_assess_takes_a_stream(judge: Judge, name: str, samples: list[Sample]) -> None:
+def test_assess_takes_a_stream_or_nothing(judge: Judge, name: str, samples: list[Sample]) -> None:
+    assert list(judge.assess([])) == judge.predict([], [], []) == []
     assert scores(MAKERS[name](), iter(samples)) == pytest.approx(scores(judge, samples), abs=1e-9)
 
 
@@ -165,14 +144,10 @@ def test_every_judge_explains(judge: Judge, name: str) -> None:
 def test_bad_arguments_are_told_in_a_sentence(judge: Judge, refused: Refused) -> None:
     for questions, candidates, references, said in [
         (["q"], ["a", "b"], ["r", "r"], "2 candidates but 1 questions"),
-        (["q"], ["a"], ["r", "r"], "1 candidates but 2 references"),
         (["q"], "a", ["r"], "candidates is str"),
-        (["q"], ["a"], "r", "references is str"),
-        (["q"], ["a"], [[]], r"references\[0\] is empty; at least one correct answer"),
-        (["q"], [7], ["r"], r"candidates\[0\] is 7 \(int\)"),
-        (["q"], ["a"], [None], r"references\[0\] is None"),
+        (["q"], ["a"], [[]], "references[0] is empty; at least one correct answer"),
     ]:
-        with refused(match=said):
+        with refused(said):
             judge.predict(questions, candidates, references)
 
 
@@ -188,15 +163,6 @@ def test_the_signature_changes_when_a_number_can(starter: BERTJudge, subtests: p
     for name, value in (same | other).items():
         with subtests.test(name=name):
             assert (BERTJudge(**{name: value}).info.signature != starter.info.signature) == (name in other)
-
-
-@pytest.mark.parametrize("runtime", ["torch", "openvino"])
-def test_the_signature_says_which_dtype_ran(samples: list[Sample], runtime: RuntimeName) -> None:
-    """Not every processor computes bfloat16; what it computes instead is float32, by its name, too."""
-    exact, fast, auto = (BERTJudge(dtype=dtype, runtime=runtime) for dtype in ("float32", "bfloat16", "auto"))
-    assert (scores(fast, samples) != scores(exact, samples)) == (fast.info.signature != exact.info.signature)
-    assert exact.info.signature.settings["dtype"] == "float32"
-    assert auto.info.signature in (exact.info.signature, fast.info.signature)
 
 
 def test_threads_can_share_a_judge(judge: Judge, name: str, samples: list[Sample]) -> None:

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 import pytest
 
 from bert_judge import BERTJudge, Sample, Verdict
 from bert_judge.judges import Judge, RegexJudge
 from bert_judge.records import Explanation, JudgeInfo, Occlusion
-from served import Rule
 
-SHELLEY = Sample(
-    "It was written by the poet Percy Bysshe Shelley.",
-    ("Mary Shelley", "Mary Wollstonecraft Shelley"),
-    'Who wrote the novel "Frankenstein"?',
-)
+MARY = ("Mary Shelley", "Mary Wollstonecraft Shelley")
+SHELLEY = Sample("It was written by the poet Percy Bysshe Shelley.", MARY, 'Who wrote the novel "Frankenstein"?')
 CONTAINS = RegexJudge(pattern="none", metric="containment")
 
 
@@ -26,21 +23,17 @@ def part(text: str, candidate: str, effect: float | None) -> Occlusion:
 
 
 def test_the_effect_of_a_part_is_the_score_that_is_lost_without_it(starter_exact: BERTJudge) -> None:
-    whole, without = starter_exact.assess(
-        [SHELLEY, Sample("It was written by the poet Bysshe Shelley.", SHELLEY.references, SHELLEY.question)]
-    )
+    without_percy = replace(SHELLEY, candidate="It was written by the poet Bysshe Shelley.")
+    whole, without = starter_exact.assess([SHELLEY, without_percy])
     found = starter_exact.explain(SHELLEY)
     assert found.score == pytest.approx(whole.score, abs=1e-5)
     (percy,) = (word for word in found.words if word.text == "Percy")
-    assert whole.score is not None
-    assert without.score is not None
     assert percy.effect == pytest.approx(whole.score - without.score, abs=1e-4)
     assert found.sentences == ()  # there is one alone
     assert [word.text for word in found.words] == SHELLEY.candidate.removesuffix(".").split()
 
 
 def test_what_names_the_reference_carries_a_verdict_of_the_starter(starter_exact: BERTJudge) -> None:
-    """And a sentence that takes the answer back speaks against it."""
     assert max(starter_exact.explain(SHELLEY).carrying(), key=lambda part: part.effect or 0).text == "Shelley"
     taken_back = Sample("The capital is Paris. No, wait: it is London.", ("Paris",), "What is the capital of France?")
     first, second = starter_exact.explain(taken_back).sentences
@@ -52,10 +45,8 @@ def test_without_each_word_of_the_reference_it_is_no_longer_contained() -> None:
     candidate = "I think so. It was Mary Shelley, born in London."
     found = CONTAINS.explain(Sample(candidate, ("Shelley Mary", "Mary Shelley"), "Who?"))
     assert found.score == 1.0
-    assert [(each.text, each.effect) for each in found.sentences] == [
-        ("I think so.", 0.0),
-        ("It was Mary Shelley, born in London.", 1.0),
-    ]
+    effects = [("I think so.", 0.0), ("It was Mary Shelley, born in London.", 1.0)]
+    assert [(sentence.text, sentence.effect) for sentence in found.sentences] == effects
     assert {word.text: word.effect for word in found.words if word.effect} == {"Mary": 1.0, "Shelley": 1.0}
     assert found.carrying() == [part("Mary", candidate, 1.0), part("Shelley", candidate, 1.0)]
 
@@ -121,12 +112,6 @@ def test_a_judge_that_is_undecided() -> None:
     found = Moody().explain(Sample("yes please yes", ("x",)))
     assert [(each.text, each.effect) for each in found.words] == [("yes", 1.0), ("please", None), ("yes", 1.0)]
     assert [each.text for each in found.carrying()] == ["yes", "yes"]
-
-
-def test_a_word_against_the_candidate() -> None:
-    polite = Rule(lambda candidate: "stupid" not in candidate)
-    found = polite.explain(Sample("That is a stupid question.", ("x",)))
-    assert [(each.text, each.effect) for each in found.carrying()] == [("stupid", -1.0)]
 
 
 def test_a_sentence_stands_for_itself_unless_a_word_of_it_does() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import pickle
 import signal
@@ -26,9 +27,8 @@ from waiting import PATIENCE, wait_until
 
 def numbered(samples: list[Sample], count: int) -> list[Sample]:
     """Enough rows for several windows, no two alike."""
-    return [
-        replace(samples[n % len(samples)], candidate=f"{samples[n % len(samples)].candidate} {n}") for n in range(count)
-    ]
+    repeated = itertools.islice(itertools.cycle(samples), count)
+    return [replace(sample, candidate=f"{sample.candidate} {n}") for n, sample in enumerate(repeated)]
 
 
 def test_verdicts_are_the_same_with_any_workers(samples: list[Sample]) -> None:
@@ -68,21 +68,12 @@ def test_a_bad_number_of_workers_is_told_in_a_sentence(refused: Refused) -> None
 
 
 def test_auto_takes_what_suits_device_and_cores(subtests: pytest.Subtests) -> None:
-    for device, cores, processes in [
-        ("cpu", 1, 0),
-        ("cpu", 2, 0),
-        ("cpu", 7, 0),
-        ("cpu", 8, 1),
-        ("cpu", 64, 8),
-        ("cpu", 256, 8),
-        ("cuda", 1, 0),
-        ("cuda", 2, 1),
-        ("mps", 8, 7),
-        ("cuda", 64, 8),
-    ]:
-        with subtests.test(device=device, cores=cores):
-            assert reading_processes("auto", device, cores)[0] == processes
-            assert reading_processes(3, device, cores) == reading_processes("3", device, cores) == (3, 0)
+    by_cores = {"cpu": {1: 0, 2: 0, 7: 0, 8: 1, 64: 8, 256: 8}, "cuda": {1: 0, 2: 1, 64: 8}, "mps": {8: 7}}
+    for device, expected in by_cores.items():
+        for cores, processes in expected.items():
+            with subtests.test(device=device, cores=cores):
+                assert reading_processes("auto", device, cores)[0] == processes
+                assert reading_processes(3, device, cores) == reading_processes("3", device, cores) == (3, 0)
 
 
 def children(pid: int) -> list[int]:
@@ -104,9 +95,8 @@ def judging(tmp_path: Path, samples: list[Sample]) -> Iterator[tuple[subprocess.
     rows = [{"question": "?", "reference": s.references[0], "candidate": s.candidate} for s in numbered(short, 20_000)]
     path = write_rows(tmp_path / "answers.jsonl", rows)
     arguments = ["score", path, "--output_dir", tmp_path / "out", "--workers", "2", "--quiet", "--no_report"]
-    with subprocess.Popen(
-        [sys.executable, "-m", "bert_judge", *arguments], stderr=subprocess.PIPE, text=True, start_new_session=True
-    ) as process:
+    command = [sys.executable, "-m", "bert_judge", *arguments]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
         wait_until(lambda: len(children(process.pid)) == 2 or process.poll() is not None, "two processes read")
         yield process, children(process.pid)
         process.kill()

@@ -37,24 +37,14 @@ def test_answers_from_a_text(subtests: pytest.Subtests) -> None:
             assert verdict.label == label
 
 
-@pytest.mark.parametrize(
-    ("kind", "arguments"),
-    [
-        ("multiple_choice", {}),
-        ("grade_school", {"metric": "Math-Verify"}),
-        ("competition", {"pattern": "boxed", "metric": "Math-Verify"}),
-    ],
-)
-def test_right_and_wrong_replies(kind: str, arguments: dict[str, Any], subtests: pytest.Subtests) -> None:
-    for candidate, reference, expected in REPLIES[kind]:
-        with subtests.test(candidate=candidate, reference=reference, expected=expected):
-            verdict = verdict_of(candidate, reference, **arguments)
-            assert (verdict.score, verdict.label) == (expected, expected), verdict
-
-
-def test_defect_4_the_default_pattern_matches() -> None:
-    assert RegexJudge().predict(["So it is.\nFinal answer: Paris"], ["Paris"]) == [1.0]
-    assert RegexJudge(FINAL_ANSWER).predict(["Final answer:\n\nParis"], ["Paris"]) == [1.0]
+def test_right_and_wrong_replies(subtests: pytest.Subtests) -> None:
+    maths = {"metric": "Math-Verify"}
+    kinds = {"multiple_choice": {}, "grade_school": maths, "competition": maths | {"pattern": "boxed"}}
+    for kind, arguments in kinds.items():
+        for candidate, reference, expected in REPLIES[kind]:
+            with subtests.test(kind=kind, candidate=candidate, reference=reference):
+                verdict = verdict_of(candidate, reference, **arguments)
+                assert (verdict.score, verdict.label) == (expected, expected), verdict
 
 
 def test_defect_5_case_last_match_rest_of_line_and_markup(subtests: pytest.Subtests) -> None:
@@ -92,6 +82,7 @@ def test_defect_6_a_word_is_no_option(subtests: pytest.Subtests) -> None:
 
 def test_what_is_extracted(subtests: pytest.Subtests) -> None:
     for pattern, which, candidate, answer in [
+        (FINAL_ANSWER, "last", "So.\nFinal answer:\n\nParis", "Paris"),
         (FINAL_ANSWER, "last", "Final answer: **18**.", "18"),
         (FINAL_ANSWER, "last", "**Final answer: 18**", "18"),
         (FINAL_ANSWER, "last", "Final answer: $18", "$18"),
@@ -115,19 +106,16 @@ def test_what_is_extracted(subtests: pytest.Subtests) -> None:
 
 
 def test_a_candidate_without_an_answer_is_wrong(subtests: pytest.Subtests) -> None:
-    for (candidate, reason), metric in product(
-        [
-            ("", "the candidate is empty"),
-            (" \n\t", "the candidate is empty"),
-            ("It is Paris.", "the pattern does not match"),
-            ("Final answer: **.", "the pattern does not match"),
-            ("<think>Final answer: Paris", "the candidate's reasoning has no end"),
-        ],
-        ["EM", "token_f1"],
-    ):
-        with subtests.test(candidate=candidate, reason=reason, metric=metric):
-            verdict = verdict_of(candidate, "Paris", metric=metric)
-            assert (verdict.score, verdict.label, verdict.explanation) == (0.0, 0, reason)
+    for candidate, reason in [
+        (" \n\t", "the candidate is empty"),
+        ("It is Paris.", "the pattern does not match"),
+        ("Final answer: **.", "the pattern does not match"),
+        ("<think>Final answer: Paris", "the candidate's reasoning has no end"),
+    ]:
+        for metric in ("EM", "token_f1"):
+            with subtests.test(candidate=candidate, reason=reason, metric=metric):
+                verdict = verdict_of(candidate, "Paris", metric=metric)
+                assert (verdict.score, verdict.label, verdict.explanation) == (0.0, 0, reason)
 
 
 def test_the_best_of_several_references_wins() -> None:
@@ -185,17 +173,10 @@ def test_predict_takes_the_papers_form_and_every_judges(subtests: pytest.Subtest
             assert RegexJudge().predict(*given, **named) == [1.0, 0.0]
 
 
-def test_predict_tells_bad_arguments(refused: Refused) -> None:
-    for given, named in [
-        ((CANDIDATES,), {}),
-        ((1, 2, 3, 4), {}),
-        ((CANDIDATES, REFERENCES), {"batch_size": 3}),
-    ]:
+def test_bad_arguments_are_told_in_a_sentence(refused: Refused) -> None:
+    for given, named in [((CANDIDATES,), {}), ((1, 2, 3, 4), {}), ((CANDIDATES, REFERENCES), {"batch_size": 3})]:
         with refused("predict takes (candidates, references) or (questions,", given=given, named=named):
             RegexJudge().predict(*given, **named)
-
-
-def test_bad_arguments_are_told_in_a_sentence(refused: Refused) -> None:
     for arguments, said in [
         ({"pattern": "Answer: (.+"}, "is not a regular expression (missing ) at position"),
         ({"pattern": "Answer: .+"}, "has no group; put the part that is the answer into parentheses"),
@@ -218,43 +199,30 @@ def test_a_pattern_that_would_take_years_leaves_the_verdict_undecided(monkeypatc
     assert fine.label is not None
 
 
-@pytest.mark.parametrize(
-    ("metric", "module", "package"),
-    [
-        ("ROUGE", "rouge_score", "rouge-score"),
-        ("bleu", "sacrebleu", "sacrebleu"),
-        ("Math-Verify", "math_verify", "math-verify"),
-    ],
-)
-def test_a_missing_package_is_named_at_once(
-    monkeypatch: pytest.MonkeyPatch, metric: str, module: str, package: str
-) -> None:
-    monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(MissingExtraError, match=rf"metric.* needs the package {package}; .*`pip install .*\[lexical\]"):
-        RegexJudge(metric=metric)
+def test_a_missing_package_is_named_at_once(monkeypatch: pytest.MonkeyPatch, refused: Refused) -> None:
+    for metric, package in [("ROUGE", "rouge-score"), ("bleu", "sacrebleu"), ("Math-Verify", "math-verify")]:
+        monkeypatch.setitem(sys.modules, package.replace("-", "_"), None)
+        message = rf"metric.* needs the package {package}; .*`pip install .*\[lexical\]"
+        with refused(match=message, error=MissingExtraError, metric=metric):
+            RegexJudge(metric=metric)
 
 
-@pytest.mark.parametrize(
-    ("base", "arguments", "changes"),
-    [
-        ({}, {"metric": "ROUGE"}, True),
-        ({}, {"pattern": "none"}, True),
-        ({}, {"pattern": "x(.+)"}, True),
+def test_the_signature_changes_when_a_number_can(subtests: pytest.Subtests) -> None:
+    for name, value in [("metric", "ROUGE"), ("pattern", "none"), ("which", "first"), ("think_token", "")]:
+        with subtests.test(name=name):
+            assert RegexJudge(**{name: value}).info.signature != RegexJudge().info.signature
+    for settings, arguments, changes in [
         ({"pattern": "(a|b)"}, {"pattern": "(a|c)"}, True),
-        ({}, {"which": "first"}, True),
         ({}, {"case_sensitive": True}, True),
-        ({}, {"think_token": ""}, True),
         ({}, {"threshold": 0.7}, False),
         ({"metric": "ROUGE"}, {"threshold": 0.7}, True),
         ({"pattern": "none"}, {"which": "first"}, False),
         ({"pattern": "boxed"}, {"which": "first"}, True),
         ({"pattern": "boxed"}, {"case_sensitive": True}, False),
-    ],
-)
-def test_the_signature_changes_when_a_number_can(
-    base: dict[str, Any], arguments: dict[str, Any], changes: bool
-) -> None:
-    assert (RegexJudge(**base).info.signature != RegexJudge(**(base | arguments)).info.signature) == changes
+    ]:
+        with subtests.test(settings=settings, arguments=arguments):
+            before, after = (RegexJudge(**options).info.signature for options in (settings, settings | arguments))
+            assert (before != after) == changes
 
 
 @pytest.mark.parametrize("metric", METRICS)
@@ -279,11 +247,10 @@ def test_the_variant_is_the_papers_folder() -> None:
 
 def test_nothing_heavy_is_imported() -> None:
     code = (
-        "from bert_judge.judges.regex import RegexJudge\n"
-        "assert RegexJudge(metric='choice').predict(['Final answer: (A)'], ['A']) == [1.0]\n"
-        "RegexJudge(metric='ROUGE'), RegexJudge(metric='bleu'), RegexJudge(metric='Math-Verify')\n"
-        "import sys; print([n for n in ('torch', 'numpy', 'rouge_score', 'nltk', 'sacrebleu', 'math_verify', 'sympy') "
-        "if n in sys.modules])"
+        "import sys; from bert_judge.judges.regex import RegexJudge as Judge\n"
+        "assert Judge(metric='choice').predict(['Final answer: (A)'], ['A']) == [1.0]\n"
+        "Judge(metric='ROUGE'), Judge(metric='bleu'), Judge(metric='Math-Verify')\n"
+        "print({'torch', 'numpy', 'rouge_score', 'nltk', 'sacrebleu', 'math_verify', 'sympy'} & {*sys.modules} or [])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -11,12 +11,11 @@ import pytest
 
 from bert_judge import BERTJudge, Sample
 from bert_judge.cli import main
-from bert_judge.encoder.models import STARTER_FOLDER
 from bert_judge.errors import InputError
 from bert_judge.reading import LANGUAGES, JudgeConfig, Scope
 from bert_judge.results.summary import Tally
 from conftest import Command, MakeJudge, Refused
-from json_lines import write_rows
+from json_lines import read_rows, write_rows
 from tables import table
 
 ENGLISH = Scope(("en",), 150)
@@ -92,38 +91,23 @@ def test_a_scope_changes_no_score_and_no_signature(make_judge: MakeJudge, tmp_pa
     assert list(after.assess(rows)) == [replace(before[0], out_of_scope="in German")]
 
 
-def test_the_starter_s_signature_does_not_know_its_scope(tmp_path: Path, starter: BERTJudge) -> None:
-    folder = Path(shutil.copytree(STARTER_FOLDER, tmp_path / "starter"))
-    saved = json.loads((folder / "judge.json").read_text())
-    assert saved.pop("scope") == {"languages": ["en"], "reference_words": 150}
-    (folder / "judge.json").write_text(json.dumps(saved))
-    assert BERTJudge(str(folder)).info.signature == starter.info.signature
-
-
 def test_rows_outside_are_counted_with_the_accuracy_of_the_others() -> None:
     said = [("in German", 1, 0), ("in German", 0, 1), ("in Han script", 1, 1), (None, 1, 1), (None, 0, 0), (None, 1, 0)]
-    records = [
-        {"id": str(i), "score": 0.5, "label": label, "gold": gold} | ({"out_of_scope": reason} if reason else {})
-        for i, (reason, gold, label) in enumerate(said)
-    ]
+    records = []
+    for i, (reason, gold, label) in enumerate(said):
+        outside = {"out_of_scope": reason} if reason else {}
+        records.append({"id": str(i), "score": 0.5, "label": label, "gold": gold, **outside})
     found = Tally(records).summary().out_of_scope
-    assert found is not None
     assert (found.rows, found.reasons) == (3, {"in German": 2, "in Han script": 1})
     assert (found.accuracy, found.agreement) == (1 / 3, 2 / 3)
     assert Tally(records[3:]).summary().out_of_scope is None
     alone = Tally([{"id": "1", "score": 0.5, "label": None, "out_of_scope": "in German"}]).summary().out_of_scope
-    assert alone is not None
     assert (alone.accuracy, alone.agreement) == (None, None)
 
 
 def test_the_table_run_json_show_and_report_have_them(folder: Path, command: Command) -> None:
-    rows = [
-        {"id": "a", "reference": "Hamburg", "candidate": GERMAN, "label": 1},
-        {"id": "b", "reference": "Hamburg", "candidate": "It is Hamburg.", "label": 1},
-        {"id": "c", "reference": "Hamburg", "candidate": "它是汉堡。", "label": 1},
-        {"id": "d", "reference": "Hamburg", "candidate": GERMAN + " Ja.", "label": 1},
-    ]
-    write_rows("rows.jsonl", rows)
+    candidates = [GERMAN, "It is Hamburg.", "它是汉堡。", GERMAN + " Ja."]
+    write_rows("rows.jsonl", [{"reference": "Hamburg", "candidate": text, "label": 1} for text in candidates])
     status, out, _ = command("score", "rows.jsonl", "--output_dir", "out")
     lines = [" ".join(line.split()) for line in out.splitlines()]
     assert status == 0
@@ -131,8 +115,8 @@ def test_the_table_run_json_show_and_report_have_them(folder: Path, command: Com
     assert lines.count("100.0% without rows out of scope") == 2
     run = json.loads(Path("out/run.json").read_text())
     assert run["summary"]["out_of_scope"]["reasons"] == {"in German": 2, "in Han script": 1}
-    records = [json.loads(line) for line in Path("out/verdicts.jsonl").read_text().splitlines()]
-    assert [record.get("out_of_scope") for record in records] == ["in German", None, "in Han script", "in German"]
+    reasons = [record.get("out_of_scope") for record in read_rows("out/verdicts.jsonl")]
+    assert reasons == ["in German", None, "in Han script", "in German"]
     shown = command("show", "out", "--out_of_scope")[1]
     assert "out: 3 of 4 rows (out of scope)" in shown
     assert "scope       out of scope: in German" in shown

@@ -32,6 +32,14 @@ from trainable import CONFIG, FORM, rows
 from waiting import PATIENCE, wait_until
 
 
+def judge_of(folder: Path) -> BERTJudge:
+    return BERTJudge(str(folder), dtype="float32", runtime="torch")
+
+
+def record_of(folder: Path) -> dict:
+    return json.loads((folder / "metrics.json").read_text())
+
+
 @pytest.fixture(scope="module")
 def trained(encoder: Path, tmp_path_factory: pytest.TempPathFactory) -> TrainResult:
     return train(str(encoder), rows(), tmp_path_factory.mktemp("trained"), FORM, CONFIG)
@@ -44,16 +52,23 @@ def weights(folder: Path) -> dict[str, list[float]]:
 
 
 def test_the_result_is_a_judge(trained: TrainResult) -> None:
-    judge = BERTJudge(str(trained.folder), dtype="float32", runtime="torch")
-    right, wrong = (
-        judge.predict([f"What is the capital of {n}?" for n in range(9)], ["It is Wien."] * 9, [city] * 9)
-        for city in ("Wien", "Oslo")
-    )
+    judge, questions = judge_of(trained.folder), [f"What is the capital of {n}?" for n in range(9)]
+    right, wrong = (judge.predict(questions, ["It is Wien."] * 9, [city] * 9) for city in ("Wien", "Oslo"))
     assert min(right) > max(wrong)  # it learnt what the marks mean
     assert trained.dev.accuracy > 0.9
     assert trained.train_rows + trained.dev_rows == 300
     assert trained.dev_loss > 0
     assert 30 <= trained.dev_rows <= 90
+    names = {path.name for path in trained.folder.iterdir() if path.is_file()}
+    assert {"model.safetensors", "config.json", "tokenizer.json", "judge.json"} <= names
+    assert not [name for name in names if name.endswith((".pt", ".pth", ".bin"))]
+    assert json.loads((trained.folder / "config.json").read_text())["id2label"] == {"0": "wrong", "1": "right"}
+    config = JudgeConfig.load(trained.folder)
+    assert config.temperature == trained.temperature > 0
+    budgets = config.form.question_tokens, config.form.candidate_tokens, config.form.reference_tokens
+    assert None not in budgets
+    assert sum(filter(None, budgets)) == 48 - 2 - 3
+    assert replace(config.form, question_tokens=None, candidate_tokens=None, reference_tokens=None) == FORM
 
 
 def test_the_result_is_a_model_of_plain_transformers(trained: TrainResult) -> None:
@@ -68,12 +83,9 @@ def test_the_result_is_a_model_of_plain_transformers(trained: TrainResult) -> No
     with torch.no_grad():
         batch = tokenizer(text, return_tensors="pt", return_token_type_ids=False)
         no, yes = model(**batch).logits[0].tolist()
-    judge = BERTJudge(str(trained.folder), dtype="float32", runtime="torch")
-    [verdict] = judge.assess([Sample(candidate, (reference,), question)])
+    [verdict] = judge_of(trained.folder).assess([Sample(candidate, (reference,), question)])
     assert verdict.details["logit"] == pytest.approx(yes - no, abs=1e-4)
-    assert verdict.score == pytest.approx(
-        torch.sigmoid(torch.tensor((yes - no) / trained.temperature)).item(), abs=1e-5
-    )
+    assert verdict.score == pytest.approx(1 / (1 + math.exp((no - yes) / trained.temperature)), abs=1e-5)
 
 
 def test_new_markers_are_added_as_the_mean_of_their_names(encoder: Path, tmp_path: Path) -> None:
@@ -98,15 +110,6 @@ def test_new_markers_are_added_as_the_mean_of_their_names(encoder: Path, tmp_pat
         assert torch.allclose(new[tokenizer.token_to_id(marker)], old[ids].mean(dim=0))
 
 
-def test_form_and_temperature_are_stored(trained: TrainResult) -> None:
-    config = JudgeConfig.load(trained.folder)
-    assert config.temperature == trained.temperature > 0
-    budgets = config.form.question_tokens, config.form.candidate_tokens, config.form.reference_tokens
-    assert None not in budgets
-    assert sum(filter(None, budgets)) == 48 - 2 - 3
-    assert replace(config.form, question_tokens=None, candidate_tokens=None, reference_tokens=None) == FORM
-
-
 def test_the_temperature_is_fitted_on_what_the_judge_says(encoder: Path, tmp_path: Path) -> None:
     chance = random.Random(5)
     longer = [replace(row, candidate=row.candidate + " So it is." * chance.randrange(3)) for row in rows(500)]
@@ -114,7 +117,7 @@ def test_the_temperature_is_fitted_on_what_the_judge_says(encoder: Path, tmp_pat
     result = train(str(encoder), noisy, tmp_path, FORM, CONFIG)
     assert 0.1 < result.temperature < 9  # not at an end of what is searched
     held_out = split_by_question(noisy, CONFIG.dev_share)[1]
-    verdicts = list(BERTJudge(str(tmp_path), dtype="float32", runtime="torch").assess(held_out))
+    verdicts = list(judge_of(tmp_path).assess(held_out))
     gold = [row.gold for row in held_out]
     expected = fit_temperature([verdict.details["logit"] for verdict in verdicts], gold)
     assert result.temperature == pytest.approx(expected, rel=1e-2)
@@ -151,29 +154,25 @@ def test_a_training_that_is_done_is_not_done_again(encoder: Path, tmp_path: Path
     assert (tmp_path / "model.safetensors").stat().st_mtime_ns > written
 
 
-@pytest.mark.parametrize("change", ["rows", "labels", "form", "settings", "encoder"])
 def test_another_result_is_not_overwritten_unasked(
-    encoder: Path, trained: TrainResult, tmp_path: Path, change: str
+    encoder: Path, trained: TrainResult, tmp_path: Path, refused: Refused
 ) -> None:
-    samples, form, config = rows(), FORM, CONFIG
-    changed = {
-        "rows": (str(encoder), samples[:-1], form, config),
-        "labels": (str(encoder), [replace(row, gold=0.9 * row.gold) for row in samples], form, config),
-        "form": (str(encoder), samples, replace(form, max_tokens=47), config),
-        "settings": (str(encoder), samples, form, replace(config, learning_rate=1e-3)),
-        "encoder": (str(trained.folder), samples, form, config),
-    }
     folder = Path(shutil.copytree(trained.folder, tmp_path / "there"))
     before = {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
-    model, data, form, config = changed[change]
-    with pytest.raises(OutputError, match=r"holds another training.*choose another folder, or set overwrite=True"):
-        train(model, data, folder, form, config)
-    assert {path: path.stat().st_mtime_ns for path in folder.rglob("*")} == before
-
-
-def test_a_models_folder_is_not_written_into(encoder: Path, tmp_path: Path) -> None:
-    folder = Path(shutil.copytree(encoder, tmp_path / "there"))
-    with pytest.raises(OutputError, match="holds a model"):
+    for change in [
+        {"data": rows()[:-1]},
+        {"data": [replace(row, gold=0.9 * row.gold) for row in rows()]},
+        {"form": replace(FORM, max_tokens=47)},
+        {"config": replace(CONFIG, learning_rate=1e-3)},
+        {"model_path": str(trained.folder)},
+    ]:
+        message = "holds another training.*choose another folder, or set overwrite=True"
+        with refused(match=message, error=OutputError, change=[*change]):
+            arguments = {"model_path": str(encoder), "data": rows(), "form": FORM, "config": CONFIG} | change
+            train(output_dir=folder, **arguments)
+        assert {path: path.stat().st_mtime_ns for path in folder.rglob("*")} == before
+    folder = Path(shutil.copytree(encoder, tmp_path / "encoder"))
+    with refused("holds a model", error=OutputError):
         train(str(encoder), rows(), folder, FORM, CONFIG)
     assert not (folder / "judge.json").exists()
 
@@ -201,11 +200,8 @@ def test_a_killed_training_goes_on(encoder: Path, trained: TrainResult, tmp_path
     from transformers import Trainer
 
     folder = tmp_path / "killed"
-    process = subprocess.Popen(
-        [sys.executable, "-c", _KILLED, str(encoder), str(folder)],
-        cwd=Path(__file__).parents[1],
-        stderr=subprocess.PIPE,
-    )
+    command = [sys.executable, "-c", _KILLED, str(encoder), str(folder)]
+    process = subprocess.Popen(command, cwd=Path(__file__).parents[1], stderr=subprocess.PIPE)
     try:
         wait_until(lambda: whole_states(folder) or process.poll() is not None, "a state is complete")
         assert process.poll() is None, process.stderr.read()
@@ -251,14 +247,13 @@ def test_two_processes_train_one_judge(encoder: Path, tmp_path: Path) -> None:
     paths = [str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
     out = tmp_path / "out"
-    done = subprocess.run(
-        [*run, str(encoder), str(out)], capture_output=True, text=True, env=environment, timeout=PATIENCE
-    )
+    run += [str(encoder), str(out)]
+    done = subprocess.run(run, capture_output=True, text=True, env=environment, timeout=PATIENCE)
     assert done.returncode == 0, done.stderr[-3000:]
     # A file each: what two processes print may be one line inside the other.
     first, second = (Path(f"{out}.{rank}").read_text() for rank in (0, 1))
     assert first == second
-    record = json.loads((out / "metrics.json").read_text())
+    record = record_of(out)
     assert record["settings"]["processes"] == 2
     assert record["steps"]["all"] == 6 * math.ceil(record["data"]["train"] / 16)
     # Rows that were given to both processes to fill the last batch are counted once, and none is lost.
@@ -269,7 +264,7 @@ def test_two_processes_train_one_judge(encoder: Path, tmp_path: Path) -> None:
 def measured(folder: Path, temperature: float, data: Sequence[Sample] | None = None) -> dict[str, float]:
     """The measures of a judge on the rows held out, from what it says of them."""
     held_out = split_by_question(rows() if data is None else data, CONFIG.dev_share)[1]
-    verdicts = list(BERTJudge(str(folder), dtype="float32", runtime="torch").assess(held_out))
+    verdicts = list(judge_of(folder).assess(held_out))
     scores, golds = [verdict.score for verdict in verdicts], [row.gold for row in held_out]
     confusion = Confusion.count(zip(golds, [verdict.label for verdict in verdicts], strict=True))
     assert JudgeConfig.load(folder).temperature == temperature
@@ -285,7 +280,7 @@ def measured(folder: Path, temperature: float, data: Sequence[Sample] | None = N
 
 
 def test_evaluations_measure_what_the_judge_does(trained: TrainResult) -> None:
-    record = json.loads((trained.folder / "metrics.json").read_text())
+    record = record_of(trained.folder)
     assert record["dev"] == pytest.approx(measured(trained.folder, trained.temperature), abs=1e-5)
     assert asdict(trained.dev) == record["dev"]
     assert [entry["step"] for entry in record["history"]] == sorted({entry["step"] for entry in record["history"]})
@@ -305,20 +300,11 @@ def test_tasks_are_measured_alone(encoder: Path, tmp_path: Path) -> None:
         assert asdict(measures) == pytest.approx(expected, abs=1e-5)
 
 
-def test_a_soft_label_is_learnt_as_the_probability_that_it_is(encoder: Path, tmp_path: Path) -> None:
-    samples = [replace(row, gold=0.3) for row in rows()]
-    train(str(encoder), samples, tmp_path, FORM, CONFIG)
-    scores = BERTJudge(str(tmp_path), dtype="float32", runtime="torch").predict(
-        ["What is the capital of 3?"] * 4, ["It is Wien.", "It is Oslo.", "Rom", "I can't say."], ["Wien"] * 4
-    )
-    assert scores == pytest.approx([0.3] * 4, abs=0.04)
-
-
 def test_soft_labels_of_two_kinds_are_told_apart(encoder: Path, tmp_path: Path) -> None:
     samples = [replace(row, gold=0.9 if row.gold else 0.2) for row in rows()]
     result = train(str(encoder), samples, tmp_path, FORM, CONFIG)
-    judge = BERTJudge(str(tmp_path), dtype="float32", runtime="torch")
-    right, wrong = judge.predict(["What is the capital of 3?"] * 2, ["It is Wien.", "It is Oslo."], ["Wien"] * 2)
+    texts = ["What is the capital of 3?"] * 2, ["It is Wien.", "It is Oslo."], ["Wien"] * 2
+    right, wrong = judge_of(tmp_path).predict(*texts)
     assert (right, wrong) == (pytest.approx(0.9, abs=0.1), pytest.approx(0.2, abs=0.1))
     assert result.dev.accuracy > 0.9
     # The best that can be: a row that is right with probability p is p (1 - p) away from p.
@@ -338,7 +324,11 @@ def test_the_loss_of_hard_labels_is_that_of_transformers() -> None:
     assert soft_cross_entropy(outputs, labels, torch.tensor(12)) == pytest.approx(expected.item() / 2)
 
 
-def test_neither_accumulating_nor_checkpointing_changes_a_number(plain_encoder: Path, tmp_path: Path) -> None:
+def test_neither_accumulating_nor_checkpointing_changes_a_number(encoder: Path, tmp_path: Path) -> None:
+    plain_encoder = Path(shutil.copytree(encoder, tmp_path / "encoder"))
+    config = json.loads((plain_encoder / "config.json").read_text())
+    config |= {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}  # whose chance depends on the batches
+    (plain_encoder / "config.json").write_text(json.dumps(config))
     steps = replace(CONFIG, max_steps=6)
     halves = replace(steps, batch_size=8, gradient_accumulation_steps=2)
     once = train(str(plain_encoder), rows(), tmp_path / "once", FORM, replace(steps, batch_size=16))
@@ -346,25 +336,15 @@ def test_neither_accumulating_nor_checkpointing_changes_a_number(plain_encoder: 
     assert twice.dev_loss == pytest.approx(once.dev_loss, abs=1e-4)
     expected, actual = weights(once.folder), weights(twice.folder)
     assert all(actual[name] == pytest.approx(values, abs=2e-4) for name, values in expected.items())
-    again = replace(halves, gradient_checkpointing=True)
-    computed = train(str(plain_encoder), rows(), tmp_path / "again", FORM, again)
+    computed_again = replace(halves, gradient_checkpointing=True)
+    computed = train(str(plain_encoder), rows(), tmp_path / "again", FORM, computed_again)
     assert computed.dev_loss == pytest.approx(twice.dev_loss, abs=1e-6)
-
-
-@pytest.fixture(scope="module")
-def plain_encoder(encoder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Without dropout, whose chance depends on the batches."""
-    folder = Path(shutil.copytree(encoder, tmp_path_factory.mktemp("plain") / "encoder"))
-    config = json.loads((folder / "config.json").read_text())
-    none = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
-    (folder / "config.json").write_text(json.dumps({**config, **none}))
-    return folder
 
 
 def test_patience_ends_a_training_that_does_not_get_better(encoder: Path, tmp_path: Path) -> None:
     stuck = replace(CONFIG, learning_rate=1e-30, evaluations=10, patience=2)
     train(str(encoder), rows(), tmp_path, FORM, stuck)
-    record = json.loads((tmp_path / "metrics.json").read_text())
+    record = record_of(tmp_path)
     assert len(record["history"]) == 3  # the first is the best, and two more are waited for
     assert record["steps"]["all"] < 6 * record["data"]["train"] / 16 / 2
 
@@ -382,7 +362,7 @@ def test_steps_and_states_are_as_asked_for_and_quiet_is_quiet(
     capfd.readouterr()
     train(str(encoder), rows(), tmp_path, FORM, config)
     assert capfd.readouterr() == ("", "")
-    record = json.loads((tmp_path / "metrics.json").read_text())
+    record = record_of(tmp_path)
     assert [entry["step"] for entry in record["history"]] == [3, 6, 7]
     kept = {int(path.name.split("-")[1]) for path in tmp_path.glob("states/*/checkpoint-*")}
     assert kept == {record["steps"]["best"]}
@@ -391,19 +371,19 @@ def test_steps_and_states_are_as_asked_for_and_quiet_is_quiet(
 def test_no_states_are_kept_where_none_are_wanted(encoder: Path, tmp_path: Path) -> None:
     train(str(encoder), rows(), tmp_path, FORM, replace(CONFIG, max_steps=4, save_strategy="no"))
     assert not list(tmp_path.glob("states/*/*"))
-    assert json.loads((tmp_path / "metrics.json").read_text())["steps"] == {"all": 4, "best": None}
+    assert record_of(tmp_path)["steps"] == {"all": 4, "best": None}
 
 
 def test_enough_is_held_out_of_few_rows_by_default(encoder: Path, tmp_path: Path, subtests: pytest.Subtests) -> None:
     config = replace(CONFIG, dev_share=None, max_steps=1, evaluations=1, save_strategy="no")
     for questions, answers, share in [(1500, 1, 0.05), (600, 1, 0.1), (300, 1, 0.2), (60, 1, 0.2), (6, 50, None)]:
         with subtests.test(questions=questions, answers=answers):
-            data = [
-                Sample(f"It is {n}.", (str(n * n % 2),), f"Which digit has town number {n // answers}?", gold=n % 2)
-                for n in range(questions * answers)
-            ]
+            data = []
+            for n in range(questions * answers):
+                question = f"Which digit has town number {n // answers}?"
+                data.append(Sample(f"It is {n}.", (str(n * n % 2),), question, gold=n % 2))
             result = train(str(encoder), data, tmp_path / f"{questions}", FORM, config)
-            record = json.loads((result.folder / "metrics.json").read_text())["data"]
+            record = record_of(result.folder)["data"]
             assert record["dev_share"] == share or share is None
             assert record["train"] + record["dev"] == len(data)
             held_out = split_by_question(data, record["dev_share"])[1]
@@ -444,10 +424,8 @@ def test_logs_for_tensorboard(encoder: Path, tmp_path: Path) -> None:
 
 
 def test_the_card_tells_what_a_person_needs(encoder: Path, tmp_path: Path) -> None:
-    samples = [
-        replace(row, meta={"task": "cities|x", "model": f"m{n % 2}", "label_source": "people"})
-        for n, row in enumerate(rows())
-    ]
+    meta = {"task": "cities|x", "label_source": "people"}
+    samples = [replace(row, meta={**meta, "model": f"m{n % 2}"}) for n, row in enumerate(rows())]
     config = replace(CONFIG, max_steps=4)
     data = [*samples, *(replace(row, gold=None) for row in rows(7))]
     mix = {"cities|x": {"m0": 1.0, "m1": 100}}
@@ -455,31 +433,17 @@ def test_the_card_tells_what_a_person_needs(encoder: Path, tmp_path: Path) -> No
     result = train(str(encoder), data, tmp_path / "judge", FORM, config, training_mix=mix, command=command)
     card = (tmp_path / "judge" / "README.md").read_text()
     _, head, text = card.split("---\n", 2)
-    assert yaml.safe_load(head) == {
-        "library_name": "bert-judge",
-        "pipeline_tag": "text-classification",
-        "base_model": encoder.name,
-        "tags": ["bert-judge", "evaluation"],
-    }
+    header = {"library_name": "bert-judge", "pipeline_tag": "text-classification", "base_model": encoder.name}
+    assert yaml.safe_load(head) == header | {"tags": ["bert-judge", "evaluation"]}
     assert result.train_rows + result.dev_rows == 250
     assert f"{result.train_rows} rows. Dropped: 7 undecided rows, and 50 that the training mix leaves out." in text
     dev = result.dev
     assert f"| **all** | {dev.rows} | {dev.right:.0%} | {dev.accuracy:.3f} |" in text
-    assert "| cities\\|x |" in text
-    assert "| m0 | 150 | 0% |" in text
-    assert "| m1 | 100 | 100% |" in text
-    assert "| people | 250 |" in text
+    for part in ("| cities\\|x |", "| m0 | 150 | 0% |", "| m1 | 100 | 100% |", "| people | 250 |"):
+        assert part in text
+    for part in ("bert-judge train --model_path 'an encoder'", f"bert-judge {__version__}", '"learning_rate": 0.003'):
+        assert part in text
     assert f"a temperature of {result.temperature:g}" in text
-    assert "bert-judge train --model_path 'an encoder'" in text
-    assert f"bert-judge {__version__}" in text
-    assert '"learning_rate": 0.003' in text
-
-
-def test_the_result_is_safetensors_alone_and_says_what_its_outputs_mean(trained: TrainResult) -> None:
-    names = {path.name for path in trained.folder.iterdir() if path.is_file()}
-    assert {"model.safetensors", "config.json", "tokenizer.json", "judge.json"} <= names
-    assert not [name for name in names if name.endswith((".pt", ".pth", ".bin"))]
-    assert json.loads((trained.folder / "config.json").read_text())["id2label"] == {"0": "wrong", "1": "right"}
 
 
 def test_marks_add_token_types_that_are_learnt_and_kept_in_a_further_training(
@@ -497,9 +461,7 @@ def test_marks_add_token_types_that_are_learnt_and_kept_in_a_further_training(
 
 
 @pytest.mark.parametrize("architecture", ["roberta", "eurobert"])
-def test_other_architectures_are_trained_without_marks(
-    make_judge: MakeJudge, tmp_path: Path, architecture: str
-) -> None:
+def test_other_architectures_are_trained_without_marks(make_judge: MakeJudge, tmp_path: Path, architecture: str):
     encoder, short = str(make_judge(architecture)), replace(CONFIG, num_train_epochs=0.2, patience=1)
     with pytest.raises(InputError, match="token type"):
         train(encoder, rows(), tmp_path / "out", FORM, CONFIG)
@@ -562,7 +524,7 @@ def test_the_page_on_distilling_runs(
     teacher, pupil = [line for line in capsys.readouterr().out.splitlines() if line.startswith(("teacher", "pupil"))]
     assert float(teacher.split()[1]) > 0.5
     assert 0 <= float(pupil.split()[1]) <= 1
-    record = json.loads(Path("models/my-judge/metrics.json").read_text())
+    record = record_of(Path("models/my-judge"))
     assert record["data"]["by_label_source"] == {"starter": {"rows": 98, "right": pytest.approx(0.5, abs=0.2)}}
     assert len(record["tasks"]) > 3
     assert 'base_model: "answerdotai/ModernBERT-base"' in Path("models/my-judge/README.md").read_text()

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from bert_judge import Sample
-from bert_judge.training import Mix, read_examples, split_by_question, train
+from bert_judge.training import read_examples, split_by_question, train
 from bert_judge.training.rows import apply_mix
 from conftest import Refused
 from json_lines import write_rows
@@ -81,22 +81,18 @@ MADE = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("mix", "counts"),
-    [
+def test_a_mix_takes_what_it_names(subtests: pytest.Subtests) -> None:
+    examples = read_examples(MADE)
+    for mix, counts in [
         ({"arc": {"Llama_3": 10, "Qwen_3": 99}}, {("arc", "Llama_3"): 10, ("arc", "Qwen_3"): 30}),
         ({"arc": {"meta/Llama-3": 10}, "mmlu": {"Llama-3": 0.5}}, {("arc", "Llama_3"): 10, ("mmlu", "Llama_3"): 15}),
         ({"mmlu": 5}, {("mmlu", "Llama_3"): 5}),
-    ],
-)
-def test_a_mix_takes_what_it_names(mix: Mix, counts: dict[tuple[str, str], int]) -> None:
-    examples = read_examples(MADE)
-    drawn = apply_mix(examples, mix, seed=1)
-    assert Counter((example.meta.get("task"), example.meta.get("model")) for example in drawn) == counts
-    assert len({id(example) for example in drawn}) == len(drawn)
-    assert drawn == apply_mix(examples, mix, seed=1)
-    if 0.5 not in [*counts.values()] and min(counts.values()) < 30:
-        assert drawn != apply_mix(examples, mix, seed=2)
+    ]:
+        with subtests.test(mix=mix):
+            drawn = apply_mix(examples, mix, seed=1)
+            assert Counter((example.meta.get("task"), example.meta.get("model")) for example in drawn) == counts
+            assert len({id(example) for example in drawn}) == len(drawn)
+            assert drawn == apply_mix(examples, mix, seed=1) != apply_mix(examples, mix, seed=2)
 
 
 def test_a_mix_of_what_is_not_there_is_refused(tmp_path: Path, refused: Refused):
@@ -145,12 +141,8 @@ def test_a_share_of_nothing_and_of_everything() -> None:
 
 
 def test_rows_of_both_kinds_are_needed(tmp_path: Path, refused: Refused):
-    for samples in [
-        [],
-        [replace(row, gold=1) for row in rows()],
-        [replace(row, gold=None) for row in rows()],
-        [replace(row, question="the same") for row in rows()],  # one side gets them all
-    ]:
+    changes = ({"gold": 1}, {"gold": None}, {"question": "the same"})  # of which one side gets them all
+    for samples in [[], *([replace(row, **change) for row in rows()] for change in changes)]:
         with refused(match=r"labelled (training|held-out) rows .*(hold one label only|are too few)"):
             train("no-such-model", samples, tmp_path / "out", FORM, CONFIG)  # said before a model is looked for
         assert not (tmp_path / "out").exists()
@@ -175,10 +167,6 @@ def test_the_starters_recipe_reads_answers_of_ones_own(tmp_path: Path, monkeypat
     # Some ask for a form of the answer, too.
     assert all(any(row["question"] in question for row in requested) for question in questions)
     made_up = {maker.__name__ for maker in importlib.import_module("made.made_up").MADE_UP}
-    assert {row.meta["task"] for row in samples} == {
-        "mine",
-        "made",
-        "measured",
-        *made_up,
-    }  # some questions are made up, too
+    # Some questions are made up, too.
+    assert {row.meta["task"] for row in samples} == {"mine", "made", "measured", *made_up}
     assert read_examples([*data.labelled_rows(tmp_path), *samples])[0].meta["source"] == "mine"
