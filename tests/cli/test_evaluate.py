@@ -12,17 +12,11 @@ import pytest
 from bert_judge.cli import evaluate as command
 from bert_judge.cli import score
 from bert_judge.errors import BertJudgeError
-from bert_judge.judges import RegexJudge
-from bert_judge.judges.naming import JudgeSpec, read_judges
 from conftest import Refused
 from json_lines import EXAMPLES, read_rows, write_rows
 
 pytestmark = pytest.mark.usefixtures("folder")
 ROWS = read_rows(EXAMPLES)
-
-
-class Own(RegexJudge):
-    """A judge from outside the package."""
 
 
 QUICK = ["--judge", "containment", "--resamples", "100"]
@@ -116,7 +110,6 @@ def test_mistakes_are_told_in_a_sentence(refused: Refused):
     for name, label in (("wrong.jsonl", 0), ("plain.jsonl", None)):
         write_rows(name, [{"reference": "r", "candidate": f"c{i}", "label": label} for i in range(3)])
     for arguments, said in [
-        (["none.jsonl"], "none.jsonl"),
         ([str(EXAMPLES), "--judge", "contaiment"], "there is no judge 'contaiment'; did you mean containment"),
         ([str(EXAMPLES), "--by", "taks"], "no row has a column 'taks'"),
         ([str(EXAMPLES), "--judge", "containment", "--threshold", "7"], "on another scale"),
@@ -140,38 +133,6 @@ def test_a_folder_of_labelled_files_is_one_input(run):
     printed = run("data", "--judge", "containment", "--by", "file,level", "--resamples", "100", "--output_dir", "out")
     assert "By file" in printed and "1.jsonl" in printed and "By level" in printed and "By note" not in printed
     assert Path("out/data/containment/run.json").exists()
-
-
-def test_judges_have_short_names():
-    Path("mine.yaml").write_text("judge_type: RegexJudge\nmetric: token_f1\npattern: none\nthreshold: 8e-1\n")
-    mine = JudgeSpec.of("mine.yaml")
-    settings = mine.make().info.signature.settings
-    assert mine.name == "mine" and settings["variant"] == "token_f1-none" and settings["threshold"] == "0.8"
-    assert JudgeSpec.of({"judge-type": "RegexJudge", "metric": "EM"}).name == "RegexJudge"
-    specs = read_judges(["starter", "containment", "RegexJudge", "starter", "test_evaluate:Own"])
-    assert [spec.name for spec in specs] == ["starter", "containment", "RegexJudge", "starter-2", "Own"]
-    Path("a_model").mkdir()
-    assert JudgeSpec.of("./a_model/").name == "a_model"
-
-
-def test_what_is_no_judge_is_told(refused: Refused):
-    for given, said in [
-        (
-            {"judge_type": "RegexJudge", "metrics": "EM"},
-            "sets 'metrics', which RegexJudge does not take; did you mean metric",
-        ),
-        ({"judge_type": "RegexJudge", "which": "middle"}, "one of last, first was expected"),
-        ({"judge_type": "RegexJudge", "case_sensitive": 1}, "true or false was expected"),
-        ({"threshold": "high"}, "a number was expected"),
-        ({"judge_type": 3}, "sets judge_type to 3"),
-        ("LLMJudge", "does not set model_path"),
-        ("Starter", "did you mean starter"),
-        ("", "an empty name"),
-        ("none.yaml", "can't be read"),
-        ("org/nothing-of-this-kind", "was not found"),
-    ]:
-        with refused(match=said, error=BertJudgeError, given=given):
-            JudgeSpec.of(given)
 
 
 def test_a_judge_below_the_majority_class_is_named(run):

@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 
 from bert_judge.cli.score import main
-from bert_judge.errors import BertJudgeError, ModelError, OutputError
+from bert_judge.errors import ModelError, OutputError
 from bert_judge.inputs import open_source
 from bert_judge.records import JudgeInfo, Sample, Verdict
-from conftest import Refused
 from failing_judges import EndpointJudge
 from json_lines import EXAMPLES, read_rows, write_rows
 
@@ -137,19 +136,6 @@ def test_a_cascade_among_several_tells_of_its_stages(capsys: pytest.CaptureFixtu
     out = capsys.readouterr().out
     assert out.startswith("cheap\nstage ")
     assert "never reached containment" in out
-
-
-def test_a_wrong_file_is_told_in_a_sentence(refused: Refused) -> None:
-    for text, said in [
-        ("- starter", "bad.yaml holds a list; judge_type and flags by name were expected"),
-        ("a: [", "bad.yaml is not valid YAML"),
-        ("judge_type: Nobody", "there is no judge 'Nobody'"),
-        ("judge_type: RegexJudge\npatern: x", "bad.yaml sets 'patern', which RegexJudge does not take"),
-        ("judge_type: RegexJudge\npattern: '('", "the judge bad: the pattern '(' is not a regular expression"),
-    ]:
-        Path("bad.yaml").write_text(text)
-        with refused(said, error=BertJudgeError, text=text):
-            main([str(EXAMPLES), "--judge", "containment,bad.yaml", "--output_dir", "two"])
 
 
 FORMULAS = ["=1+1", "+cmd", "-x", "@sum", "\t=1", "'=1", "''-x", "-5", "+3.5", "-1e-3", "'quoted'", "plain", "- one"]
