@@ -104,6 +104,8 @@ def test_killed_twice_the_whole_way_gives_the_same_files(
     took = time.monotonic() - begun
     asked = sum(server.asked.values())
     assert asked == 80
+    labels = json.loads((whole / "artifacts/scores/sums_train/Model_A/LLMJudge/Teacher_soft/scores.json").read_text())
+    assert labels == [None if n == 7 else float(n % 2) for n in range(40)]
     chance = random.Random(3)
     for part in (0.45, 0.75):
         process = start(broken)

@@ -116,6 +116,20 @@ def test_families_of_ones_own_are_made_from_a_table(write: Write) -> None:
     assert added(write(facts=text)) == {"facts", "facts_soft", "facts_strict"}
 
 
+@pytest.mark.usefixtures("own_data")
+def test_the_command_lists_tasks_with_their_data(write: Write, tmp_path: Path, printed: Callable[..., str]) -> None:
+    (tmp_path / "data" / "gsm8k").mkdir()
+    (tmp_path / "data" / "gsm8k" / "test.jsonl").write_text('{"question": "q", "answer": "#### 1"}\n' * 3)
+    folder = write(mine="def my_task(): ...")
+    table = printed("tasks", "--tasks_dir", folder)
+    lines = {line.split()[0]: line.split() for line in table.splitlines() if line}
+    assert lines["gsm8k_test"] == ["gsm8k_test", "test", "yes", "openai/gsm8k", "(main)", "MIT", "math"]
+    assert lines["aime24"][:4] == ["aime24", "test", "no", "math-ai/aime24"]
+    assert "(7 configurations)" in table
+    assert " ".join(lines["my_task"]) == f"my_task {folder / 'mine.py'}"
+    assert not [name for name in lines if name.endswith(("_soft", "_strict"))]
+
+
 def test_two_folders_with_files_of_one_name_do_not_mix(write: Write, tmp_path: Path) -> None:
     first = shutil.move(write(mine="def first(): ..."), tmp_path / "other")
     second = write(mine="def second(): ...")
