@@ -9,24 +9,29 @@ from pathlib import Path
 
 import pytest
 
-from bert_judge.cli import doctor, score
+from bert_judge.cli import doctor, main
 from bert_judge.errors import InputError
+from conftest import Command
+from json_lines import write_rows
 
 ROWS = [{"question": f"Where is {n}?", "reference": "Paris", "candidate": f"Paris {n}"} for n in range(20)]
 
 
 @pytest.fixture(scope="module")
 def answers(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("input") / "answers.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in ROWS))
-    return path
+    return Path(write_rows(tmp_path_factory.mktemp("input") / "answers.jsonl", ROWS))
 
 
 @pytest.fixture(scope="module")
-def scored(answers: Path) -> Path:
+def again(answers: Path) -> list[object]:
+    """The command that makes the result out of the answers, but for its folder."""
+    return ["score", answers, "--judge", "containment", "--quiet", "--no_report", "--output_dir"]
+
+
+@pytest.fixture(scope="module")
+def scored(answers: Path, again: list[object]) -> Path:
     folder = answers.with_name("out")
-    line = [str(answers), "--judge", "containment", "--output_dir", str(folder), "--quiet", "--no_report"]
-    assert score.main(line) == 0
+    assert main([*map(str, again), str(folder)]) == 0
     return folder
 
 
@@ -94,7 +99,7 @@ def cut(path: Path) -> None:
 
 
 def test_figures_are_counted_again(
-    out: Path, answers: Path, command: Callable[..., tuple[int, str, str]], complaint: Callable[..., str]
+    out: Path, again: list[object], command: Command, complaint: Callable[..., str]
 ) -> None:
     record = json.loads((out / "run.json").read_text())
     record["summary"]["accuracy"]["value"] = 0.99
@@ -102,20 +107,15 @@ def test_figures_are_counted_again(
     message = "run.json says accuracy 0.99, and the verdicts give 1.0"
     status, _, err = command("doctor", out)
     assert (status, message in err) == (1, True)
-    again = ("score", answers, "--judge", "containment", "--output_dir", out, "--quiet", "--no_report")
-    assert f"{message}: it was changed after it was written; judge again with --overwrite." in complaint(*again)
-    assert command(*again, "--overwrite")[0] == 0
+    assert f"{message}: it was changed after it was written; judge again with --overwrite." in complaint(*again, out)
+    assert command(*again, out, "--overwrite")[0] == 0
     assert command("doctor", out)[0] == 0
 
 
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("summary", ["x", 7, [], {}, {"rows": "x", "agreement": 3}])
 def test_a_record_of_the_wrong_shape_ends_in_a_sentence(
-    out: Path,
-    answers: Path,
-    complaint: Callable[..., str],
-    command: Callable[..., tuple[int, str, str]],
-    summary: object,
+    out: Path, again: list[object], complaint: Callable[..., str], command: Command, summary: object
 ) -> None:
     record = json.loads((out / "run.json").read_text())
     (out / "run.json").write_text(json.dumps({**record, "summary": summary}))
@@ -123,4 +123,4 @@ def test_a_record_of_the_wrong_shape_ends_in_a_sentence(
         status, _, err = command(*line)
         assert "Traceback" not in err
         assert status in (0, 1, 4)
-    assert "run.json" in complaint("score", answers, "--judge", "containment", "--output_dir", out, "--quiet")
+    assert "run.json" in complaint(*again, out)
