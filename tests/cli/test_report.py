@@ -22,8 +22,8 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a result of each metric."""
     folder = tmp_path_factory.mktemp("results")
     for metric in METRICS:
-        judge = ["--judge_type", "RegexJudge", "--pattern", "none", "--metric", metric]
-        assert bert_judge(["score", str(EXAMPLES), "--output_dir", str(folder / metric), "--quiet", *judge]) == 0
+        line = ["score", str(EXAMPLES), "--judge", metric, "--output_dir", str(folder / metric), "--quiet"]
+        assert bert_judge(line) == 0
     return folder
 
 
@@ -34,13 +34,11 @@ def test_two_results_side_by_side(results: Path, tmp_path: Path, capsys: pytest.
     told = capsys.readouterr().out
     assert all(name in told for name in (*METRICS, "agreement with human labels", str(path)))
     assert "<h1>Two &lt;rules&gt;</h1>" in path.read_text(encoding="utf-8")
-    assert [judge["name"] for judge in json.loads(path.with_suffix(".json").read_text())["judges"]] == [*METRICS]
-
-
-def test_the_folder_above_will_do(results: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    assert main([str(results), "-o", str(tmp_path / "r.html"), "--quiet"]) == 0
+    judges = json.loads(path.with_suffix(".json").read_text())["judges"]
+    assert [judge["name"] for judge in judges] == [*METRICS]
+    assert main([str(results), "-o", str(tmp_path / "r.html"), "--quiet"]) == 0  # the folder above will do
     assert capsys.readouterr().out == ""
-    assert len(json.loads((tmp_path / "r.json").read_text())["judges"]) == 2
+    assert json.loads((tmp_path / "r.json").read_text())["judges"] == judges
 
 
 def test_what_is_unfinished_below_is_told(results: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
