@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bert_judge.cli import doctor, main
-from bert_judge.errors import InputError
+from bert_judge.cli import main
 from conftest import Command
 from json_lines import write_rows
 
@@ -40,16 +39,13 @@ def out(scored: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(scored, tmp_path / "out"))
 
 
-def test_a_whole_result(out: Path, answers: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert doctor.main([str(out), "--input", str(answers)]) == 0
-    assert doctor.main([str(out.parent)]) == 0
-    said = capsys.readouterr()
-    assert said.out == f"{out}: 20 rows, whole, by RegexJudge containment-none\n" * 2
-    assert said.err == ""
+def test_a_whole_result(out: Path, answers: Path, command: Command) -> None:
+    line = f"{out}: 20 rows, whole, by RegexJudge containment-none\n"
+    assert command("doctor", out, "--input", answers) == command("doctor", out.parent) == (0, line, "")
 
 
 @pytest.mark.parametrize(
-    ("harm", "said"),
+    ("harm", "message"),
     [
         (lambda out: flip(out / "verdicts.jsonl"), "verdicts.jsonl has other bytes than were written."),
         (lambda out: flip(out / "scores.json"), "scores.json has other bytes than were written."),
@@ -58,34 +54,30 @@ def test_a_whole_result(out: Path, answers: Path, capsys: pytest.CaptureFixture[
         (lambda out: (out / "verdicts.jsonl").unlink(), "verdicts.jsonl is missing."),
     ],
 )
-def test_what_happened_to_it_is_said(
-    out: Path, harm: Callable[[Path], object], said: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_happened_to_it_is_said(out: Path, harm: Callable[[Path], object], message: str, command: Command) -> None:
     harm(out)
-    assert doctor.main([str(out)]) == 1
-    found = capsys.readouterr()
-    assert said in found.err
-    assert len(found.err.splitlines()) == 1
-    assert found.out == ""
+    status, printed, err = command("doctor", out)
+    assert (status, printed, err.count("\n")) == (1, "", 1)
+    assert message in err
 
 
-def test_another_input_is_said(out: Path, answers: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_another_input_is_said(out: Path, answers: Path, tmp_path: Path, command: Command) -> None:
     grown = tmp_path / "grown.jsonl"
     grown.write_text(answers.read_text() + "\n")
-    assert doctor.main([str(out), "--input", str(grown)]) == 1
-    assert f"{out} is of another input than {grown}: of {answers}, as it was then." in capsys.readouterr().err
+    status, _, err = command("doctor", out, "--input", grown)
+    assert status == 1
+    assert f"{out} is of another input than {grown}: of {answers}, as it was then." in err
 
 
-def test_an_unfinished_result_is_said(out: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unfinished_result_is_said(out: Path, command: Command, complaint: Callable[..., str]) -> None:
     begun = out.parent / "begun"
     begun.mkdir()
     shutil.copy(out / "verdicts.jsonl", begun / "verdicts.jsonl.partial")
-    assert doctor.main([str(out.parent)]) == 1
-    said = capsys.readouterr()
-    assert f"{begun} is unfinished and left out; start its command again to finish it." in said.err
-    assert f"{out}: 20 rows, whole" in said.out
-    with pytest.raises(InputError, match="holds an unfinished run"):
-        doctor.main([str(begun)])
+    status, printed, err = command("doctor", out.parent)
+    assert status == 1
+    assert f"{begun} is unfinished and left out; start its command again to finish it." in err
+    assert f"{out}: 20 rows, whole" in printed
+    assert "holds an unfinished run" in complaint("doctor", begun)
 
 
 def flip(path: Path) -> None:
