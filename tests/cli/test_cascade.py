@@ -42,22 +42,17 @@ class Oracle(EndpointJudge):
 
 def write(name: str, count: int, seed: int, labels: bool = True) -> str:
     """Answers that hold the reference, and are right then but for some with "!"; or do not, and are wrong mostly."""
-    chance = random.Random(seed)
-    with Path(name).open("w") as file:
-        for row in range(count):
-            town, other = chance.sample(TOWNS, 2)
-            holds, odd = chance.random() < 0.6, chance.random()
-            candidate = f"It is {town if holds else other}"
-            gold = int(holds)
-            if holds and odd < 0.01:
-                candidate, gold = f"{candidate}!", 0
-            if not holds and odd < 0.15:
-                candidate, gold = f"The seat of government, {town[:3]}", 1
-            elif not holds:
-                candidate += "!"
-            record = {"question": f"{seed}: town {row}?", "reference": town, "candidate": candidate}
-            file.write(json.dumps(record | ({"label": gold} if labels else {})) + "\n")
-    return name
+    chance, rows = random.Random(seed), []
+    for row in range(count):
+        town, other = chance.sample(TOWNS, 2)
+        holds, odd = chance.random() < 0.6, chance.random()
+        if holds:
+            candidate, label = (f"It is {town}!", 0) if odd < 0.01 else (f"It is {town}", 1)
+        else:
+            candidate, label = (f"The seat of government, {town[:3]}", 1) if odd < 0.15 else (f"It is {other}!", 0)
+        record = {"question": f"{seed}: town {row}?", "reference": town, "candidate": candidate}
+        rows.append(record | ({"label": label} if labels else {}))
+    return write_rows(name, rows)
 
 
 def stages(*names: str) -> list[str]:

@@ -46,12 +46,6 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_rows("sums.jsonl", QUESTIONS)
 
 
-@pytest.fixture(scope="module")
-def chat(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A chat model with a template, on the disk."""
-    return str(save_language_model(tmp_path_factory.mktemp("models") / "Tiny-Chat-1B", max_position_embeddings=512))
-
-
 @pytest.fixture
 def server() -> Iterator[Endpoint]:
     """Answers questions, and judges answers: those of even length are right."""
@@ -89,8 +83,9 @@ PAPERS_JUDGE = (
 )
 
 
-def test_every_flag_of_the_papers_generate_and_judge(chat: str, run: Run) -> None:
+def test_every_flag_of_the_papers_generate_and_judge(tmp_path: Path, run: Run) -> None:
     """As its --help has them; a script gives one judge the flags of all."""
+    chat = save_language_model(tmp_path / "Tiny-Chat-1B", max_position_embeddings=512)
     rows = "--tasks arc_easy_test --limit 2"
     status, _, err = run(f"generate --model_path {chat} {rows} --output_dir c --backend hf {PAPERS_GENERATE}")
     assert status == 0, err
