@@ -182,23 +182,15 @@ def test_what_is_promised_is_said_and_stored(calibrated, printed) -> None:
     assert promise in printed("score", write("answers.jsonl", 50, 2), *CASCADE)
 
 
-def test_stages_in_yaml_and_settings_in_a_file(printed) -> None:
-    write("labelled.jsonl", 300, 1)
-    Path("words.yaml").write_text("judge_type: RegexJudge\npattern: none\nmetric: containment\nthreshold: 1\n")
-    Path("settings.yaml").write_text("judge: words.yaml,test_cascade:Oracle\ntarget_agreement: 0.9\ndelta: 0.2\n")
-    printed("cascade", "--config", "settings.yaml", "--calibration", "labelled.jsonl", "--limit", 200, "-o", "a.json")
-    plan = json.loads(Path("a.json").read_text())
-    assert (plan["target"], plan["delta"], plan["calibration"]["questions"]) == (0.9, 0.2, 200)
-    assert plan["stages"][0]["name"] == "words"
-    assert plan["stages"][0]["judge"]["metric"] == "containment"
-
-
-def test_an_encoder_as_a_stage(calibrated, printed, make_judge) -> None:
+def test_an_encoder_in_yaml_as_a_stage_and_settings_in_a_file(calibrated, printed, make_judge) -> None:
     folder = str(make_judge("bert"))
     Path("small.yaml").write_text(f"model_path: {folder}\nruntime: torch\ndtype: float32\n")
-    report = calibrated("containment", "small.yaml", ORACLE, rows=200, flags=("--target_agreement", 0.8))
+    Path("settings.yaml").write_text("target_agreement: 0.8\ndelta: 0.2\nlimit: 200\n")
+    report = calibrated("containment", "small.yaml", ORACLE, rows=300, flags=("--config", "settings.yaml"))
     assert any(line.split()[:2] == ["small", "correct"] for line in report.splitlines())
-    stage = json.loads(Path("cascade.json").read_text())["stages"][1]
+    plan = json.loads(Path("cascade.json").read_text())
+    assert (plan["target"], plan["delta"], plan["calibration"]["questions"]) == (0.8, 0.2, 200)
+    stage = plan["stages"][1]
     assert stage["judge"] == {"judge_type": "BERTJudge", "model_path": folder, "runtime": "torch", "dtype": "float32"}
     assert stage["signature"]["settings"]["runtime"].startswith("torch")
     assert printed("score", "labelled.jsonl", *CASCADE)

@@ -74,27 +74,20 @@ def test_the_examples_with_the_starter_which_is_better_than_containment(score):
     assert status == 0
     assert f"{len(ROWS)}/{len(ROWS)}" in err
     result = verdicts()
-    assert [(v["id"], v["candidate"], v["gold"]) for v in result] == [
-        (r["id"], r["candidate"], r["label"]) for r in ROWS
-    ]
+    for row, verdict in zip(ROWS, result, strict=True):
+        assert verdict == verdict | {"id": row["id"], "candidate": row["candidate"], "gold": row["label"]}
     assert json.loads(Path("out/scores.json").read_text()) == [v["score"] for v in result]
     assert all(0 <= v["score"] <= 1 and v["label"] == (v["score"] >= 0.5) for v in result)
     run = json.loads(Path("out/run.json").read_text())
     assert run["summary"]["rows"] == run["summary"]["judged"] == len(ROWS)
-    for text in (
-        f"judge  BERTJudge {run['identity']['signature']['settings']['model']}",
-        "files  out/: verdicts.jsonl, scores.json, run.json, report.html",
-        "agreement with",
-    ):
-        assert text in out
+    assert f"judge  BERTJudge {run['identity']['signature']['settings']['model']}" in out
+    assert "files  out/: verdicts.jsonl, scores.json, run.json, report.html" in out
+    assert "agreement with" in out
     assert {path.name for path in Path("out").iterdir()} == {*RESULT, "report.html", "report.md", "report.json"}
 
     for _ in range(2):
         assert score(EXAMPLES, "--output_dir", "plain", "--quiet", *STEADY) == (0, "", "")
-    right, right_by_words = (
-        sum(v["label"] == r["label"] for v, r in zip(each, ROWS, strict=True)) for each in (result, verdicts("plain"))
-    )
-    assert right > right_by_words
+    assert sum(v["label"] == v["gold"] for v in result) > sum(v["label"] == v["gold"] for v in verdicts("plain"))
 
 
 def test_the_table_shows_undecided_rows_and_counts_them_not_as_wrong(score):
@@ -124,7 +117,7 @@ def test_the_table_shows_undecided_rows_and_counts_them_not_as_wrong(score):
     assert json.loads(Path("out/scores.json").read_text()) == [1.0, 1.0, None, 1.0, 1.0, None]
 
 
-def test_a_folder_of_tables_with_their_columns_up_to_the_page(score, capsys: pytest.CaptureFixture[str]):
+def test_a_folder_of_tables_with_their_columns_up_to_the_page(score, printed: Callable[..., str]):
     from bert_judge.results.runs import load_run
     from bert_judge.studies.table import collect
 
@@ -151,8 +144,7 @@ def test_a_folder_of_tables_with_their_columns_up_to_the_page(score, capsys: pyt
     files = ("answers/a.csv", "answers/b.csv")
     assert score(*files, *columns, "--skip_bad_rows", "--output_dir", "files", *STEADY)[0] == 0
     assert same("out", "files")
-    assert main(["compare", "out", "--by", "file"]) == 0
-    assert "b.csv minus a.csv" in capsys.readouterr().out
+    assert "b.csv minus a.csv" in printed("compare", "out", "--by", "file")
 
 
 # what is refused
