@@ -15,8 +15,8 @@ from conftest import Refused
 from json_lines import EXAMPLES, write_rows
 
 pytestmark = pytest.mark.usefixtures("folder")
-CONTAINMENT = ("--judge_type", "RegexJudge", "--metric", "containment", "--pattern", "(?s)(.+)")
-EXACT = ("--judge_type", "RegexJudge", "--metric", "EM", "--pattern", "(?s)(.+)")
+CONTAINMENT = ("--judge", "containment")
+EXACT = ("--judge", "exact_match")
 QUICK = ("--resamples", "200")
 
 
@@ -89,9 +89,9 @@ def test_two_judges_and_a_text_that_a_terminal_can_not_show(compare):
 
 
 def test_runs_without_texts(compare):
-    rows = [("a", ["yes", "yes", "no"]), ("b", ["yes", "no", "no"])]
-    runs = [score(answers(f"{name}.jsonl", texts), name, *CONTAINMENT, "--no_texts") for name, texts in rows]
-    out = compare(*runs)
+    for name, texts in (("a", ["yes", "yes", "no"]), ("b", ["yes", "no", "no"])):
+        score(answers(f"{name}.jsonl", texts), name, *CONTAINMENT, "--no_texts")
+    out = compare("a", "b")
     assert line(out, "b minus a")[3] == "3"
     assert "id 2" in out
 

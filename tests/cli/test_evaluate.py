@@ -27,6 +27,10 @@ def run(printed: Callable[..., str]) -> Callable[..., str]:
     return partial(printed, "evaluate")
 
 
+def judged(folder: str, rows: list[dict], judge: str = "containment") -> None:
+    score.main([write_rows(f"{folder}.jsonl", rows), "--judge", judge, "--output_dir", folder, "--quiet"])
+
+
 def found(folder: str = "bert-judge-evaluation") -> dict:
     return json.loads((Path(folder) / "evaluation.json").read_text(encoding="utf-8"))
 
@@ -54,8 +58,8 @@ def test_what_is_judged_is_not_judged_again(run):
 
 
 def test_saved_results_are_read(run):
-    for name, metric in (("one", "containment"), ("two", "exact_match")):
-        score.main([str(EXAMPLES), "--judge", metric, "--output_dir", name, "--quiet"])
+    judged("one", ROWS)
+    judged("two", ROWS, "exact_match")
     run("one", "two", "--resamples", "100")
     record = found()
     assert [judge["name"] for judge in record["judges"]] == ["one", "two"]
@@ -66,8 +70,7 @@ def test_saved_results_are_read(run):
 
 
 def test_labels_and_columns_from_another_file(run):
-    plain = write_rows("plain.jsonl", [{**row, "label": None} for row in ROWS])
-    score.main([plain, "--judge", "containment", "--output_dir", "one", "--quiet"])
+    judged("one", [{**row, "label": None} for row in ROWS])
     people = [{"id": row["id"], "label": row["label"], "who": f"w{i % 2}"} for i, row in enumerate(ROWS)]
     labels = write_rows("people.jsonl", people)
     run("one", "--labels", labels, "--by", "who", "--resamples", "100")
@@ -90,8 +93,7 @@ def test_rows_without_a_label_are_left_out_and_told(run):
 
 def test_mistakes_are_told_in_a_sentence(refused: Refused):
     Path("empty").mkdir()
-    plain = write_rows("one.jsonl", [{**row, "label": None} for row in ROWS])
-    score.main([plain, "--judge", "containment", "--output_dir", "one", "--quiet"])
+    judged("one", [{**row, "label": None} for row in ROWS])
     write_rows("even.jsonl", [{"id": row["id"], "label": label} for row in ROWS for label in (0, 1)])
     for name, label in (("wrong.jsonl", 0), ("plain.jsonl", None)):
         write_rows(name, [{"reference": "r", "candidate": f"c{i}", "label": label} for i in range(3)])

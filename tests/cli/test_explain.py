@@ -77,16 +77,13 @@ def test_a_finished_result_is_explained_without_judging_it_again(score: Command)
     assert Path("out/explanations.jsonl").stat().st_mtime_ns == four
 
 
-def test_another_result_in_the_folder_leaves_no_explanations_behind(score: Command):
+def test_another_result_in_the_folder_or_none_leaves_no_explanations(score: Command, complaint: Callable[..., str]):
     assert score(EXAMPLES, "--output_dir", "out", "--explain", "2", "--quiet")[0] == 0
     assert score(EXAMPLES, "--judge", "containment", "--output_dir", "out", "--overwrite", "--quiet")[0] == 0
     assert not Path("out/explanations.jsonl").exists()
     assert all(row.why is None for row in load_run("out").rows)
-
-
-def test_none_and_nonsense(score: Command, complaint: Callable[..., str]):
-    assert score(EXAMPLES, "--output_dir", "out", "--explain", "0", "--quiet")[0] == 0
-    assert not Path("out/explanations.jsonl").exists()
+    assert score(EXAMPLES, "--output_dir", "none", "--explain", "0", "--quiet")[0] == 0
+    assert not Path("none/explanations.jsonl").exists()
     sentence = "--explain writes words of the candidates, which --no_texts leaves out"
     assert sentence in complaint("score", EXAMPLES, "--output_dir", "new", "--explain", "3", "--no_texts")
     assert not Path("new").exists()

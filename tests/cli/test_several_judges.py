@@ -115,21 +115,6 @@ def test_without_texts_and_quiet_and_in_a_config_file(score, printed) -> None:
     assert "elsewhere-suite.csv" in printed("score", EXAMPLES, "--config", "settings.yaml", "--trust_remote_code")
 
 
-def test_a_cascade_among_several_tells_of_its_stages(printed) -> None:
-    from bert_judge.judges import RegexJudge
-    from bert_judge.judges.cascade import CascadePlan, Certificate, Stage
-
-    def stage(metric: str, high: Certificate | None) -> Stage:
-        spec = {"judge_type": "RegexJudge", "pattern": "none", "metric": metric}
-        return Stage(metric, spec, RegexJudge("none", metric).info.signature, high)
-
-    stages = stage("exact_match", Certificate(1.0, 80, 80, 0.95)), stage("containment", None)
-    CascadePlan(stages, 0.95, 0.1).save("cheap.json")
-    out = printed("score", EXAMPLES, "--judge", "cheap.json,containment", "--output_dir", "two")
-    assert out.startswith("cheap\nstage ")
-    assert "never reached containment" in out
-
-
 FORMULAS = ["=1+1", "+cmd", "-x", "@sum", "\t=1", "'=1", "''-x", "-5", "+3.5", "-1e-3", "'quoted'", "plain", "- one"]
 
 
