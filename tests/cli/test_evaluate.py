@@ -98,6 +98,7 @@ def test_mistakes_are_told_in_a_sentence(refused: Refused):
     for name, label in (("wrong.jsonl", 0), ("plain.jsonl", None)):
         write_rows(name, [{"reference": "r", "candidate": f"c{i}", "label": label} for i in range(3)])
     for arguments, said in [
+        (["none.jsonl"], "none.jsonl"),
         ([str(EXAMPLES), "--judge", "contaiment"], "there is no judge 'contaiment'; did you mean containment"),
         ([str(EXAMPLES), "--by", "taks"], "no row has a column 'taks'"),
         ([str(EXAMPLES), "--judge", "containment", "--threshold", "7"], "on another scale"),

@@ -132,6 +132,7 @@ def test_a_wrong_config_file_is_told(tmp_path: Path, capsys: pytest.CaptureFixtu
         ("limit: x", "argument --limit: 'x' is not a whole number"),
         ("limit: true", "argument --limit: expected one argument"),
         ("limit: [1, 2]", "'1,2' is not a whole number"),
+        ("limit: {a: b}", "is not a whole number"),
         ("columns: 3", "'3' is not of the form name=column"),
         ("mode: slow", "invalid choice: 'slow'"),
         ("limt: 3", "there is no flag --limt=3, did you mean --limit?"),
