@@ -56,21 +56,19 @@ def test_two_runs_find_the_same(audit):
 def test_the_gate_ends_with_a_status_of_its_own(audit, subtests: pytest.Subtests):
     families = ["--families", "negated", "case", "look-alikes"]
     for gate, missed in [
-        (["--max_accept", 0.02], ["gate missed: negated: "]),
-        (["--min_kept", 1, "--max_accept", 1], ["gate missed: look-alikes: "]),
-        (["--max-accept", 1, "--min-kept", 0, "--min-plain", 0.9], []),
-        ([], []),
+        (["--max_accept", 0.02], "gate missed: negated: "),
+        (["--min_kept", 1, "--max_accept", 1], "gate missed: look-alikes: "),
+        (["--max-accept", 1, "--min-kept", 0, "--min-plain", 0.9], ""),
+        ([], ""),
     ]:
         with subtests.test(gate=gate, missed=missed):
             status, out, err = audit(*CONTAINMENT, *gate, "--items", 40, *families, "--quiet", "--output_dir", "out")
-            assert status == (GATE_MISSED if missed else 0)
-            assert out == ""
-            lines = err.splitlines()
-            assert len(lines) == len(missed)
-            assert all(line.startswith(start) for line, start in zip(lines, missed, strict=True))
+            assert (status, out) == (GATE_MISSED if missed else 0, "")
+            assert err.startswith(missed)
+            assert err.count("\n") == bool(missed)
             assert ("The gate is missed" in Path("out/audit.md").read_text("utf-8")) == bool(missed)
             record = json.loads(Path("out/audit.json").read_text("utf-8"))
-            assert len(record["gate"]["misses"]) == len(missed)
+            assert len(record["gate"]["misses"]) == bool(missed)
 
 
 def test_what_is_refused_before_a_judge_is_asked(complaint: Callable[..., str], subtests: pytest.Subtests):

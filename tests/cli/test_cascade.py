@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,7 @@ CASCADE = [
     *"--judge_type bert_judge.judges.cascade:Cascade --model_path cascade.json".split(),
     *"--trust_remote_code --output_dir out".split(),
 ]
+ORACLE = "test_cascade:Oracle"
 TOWNS = "Paris Rome Berlin Madrid Vienna Lisbon Athens Dublin Oslo Prague".split()
 
 
@@ -40,32 +42,42 @@ class Oracle(EndpointJudge):
 
 def write(name: str, count: int, seed: int, labels: bool = True) -> str:
     """Answers that hold the reference, and are right then but for some with "!"; or do not, and are wrong mostly."""
-    chance = random.Random(seed)
-    with Path(name).open("w") as file:
-        for row in range(count):
-            town, other = chance.sample(TOWNS, 2)
-            holds, odd = chance.random() < 0.6, chance.random()
-            candidate = f"It is {town if holds else other}"
-            gold = int(holds)
-            if holds and odd < 0.01:
-                candidate, gold = f"{candidate}!", 0
-            if not holds and odd < 0.15:
-                candidate, gold = f"The seat of government, {town[:3]}", 1
-            elif not holds:
-                candidate += "!"
-            record = {"question": f"{seed}: town {row}?", "reference": town, "candidate": candidate}
-            file.write(json.dumps(record | ({"label": gold} if labels else {})) + "\n")
-    return name
+    chance, rows = random.Random(seed), []
+    for row in range(count):
+        town, other = chance.sample(TOWNS, 2)
+        holds, odd = chance.random() < 0.6, chance.random()
+        if holds:
+            candidate, label = (f"It is {town}!", 0) if odd < 0.01 else (f"It is {town}", 1)
+        else:
+            candidate, label = (f"The seat of government, {town[:3]}", 1) if odd < 0.15 else (f"It is {other}!", 0)
+        record = {"question": f"{seed}: town {row}?", "reference": town, "candidate": candidate}
+        rows.append(record | ({"label": label} if labels else {}))
+    return write_rows(name, rows)
 
 
 def stages(*names: str) -> list[str]:
     return ["--judge", ",".join(names), "--calibration", "labelled.jsonl"]
 
 
-def test_calibrate_and_score(printed) -> None:
-    write("labelled.jsonl", 500, 1)
-    said = printed("cascade", *stages("exact_match", "containment", "test_cascade:Oracle"), "-o", "cascade.json")
-    lines = [" ".join(line.split()) for line in said.splitlines()]
+@pytest.fixture
+def calibrated(printed: Callable[..., str]) -> Callable[..., str]:
+    """Writes labelled.jsonl and makes a cascade with it; gives what is printed."""
+
+    def run(*names: str, rows: int = 400, labels: bool = True, flags: Iterable[object] = ()) -> str:
+        write("labelled.jsonl", rows, 1, labels)
+        return printed("cascade", *stages(*(names or ("containment", ORACLE))), *flags)
+
+    return run
+
+
+def table(out: str) -> dict[str, list[str]]:
+    """The words of the printed lines by their first one."""
+    return {line.split()[0]: line.split() for line in out.splitlines() if line.split()}
+
+
+def test_calibrate_and_score(calibrated, printed) -> None:
+    report = calibrated("exact_match", "containment", ORACLE, rows=500, flags=("-o", "cascade.json"))
+    lines = [" ".join(line.split()) for line in report.splitlines()]
     assert lines[0].startswith("calibrated on 500 labelled rows to 500 questions in labelled.jsonl; ")
     assert "promise: at least 95% of the rows decided before the last stage agree with human labels," in lines
     assert any(line.startswith("containment correct 500 >= 1 ") for line in lines)
@@ -77,40 +89,39 @@ def test_calibrate_and_score(printed) -> None:
     assert plan["stages"][1]["high"]["at_least"] >= 0.95
 
     out = printed("score", write("answers.jsonl", 200, 2), *CASCADE)
-    table = {line.split()[0]: line.split() for line in out.splitlines() if line.split()}
+    counts = table(out)
     verdicts = read_rows("out/verdicts.jsonl")
     early = sum("It is" in v["candidate"] and v["references"][0] in v["candidate"] for v in verdicts)
-    assert table["exact_match"][1:3] == ["200", "0"]
-    assert table["containment"][1:3] == ["200", str(early)]
-    assert table["Oracle"][1:3] == [str(200 - early)] * 2
-    assert table["Oracle"][4] == "100.0%"
+    assert counts["exact_match"][1:3] == ["200", "0"]
+    assert counts["containment"][1:3] == ["200", str(early)]
+    assert counts["Oracle"][1:3] == [str(200 - early)] * 2
+    assert counts["Oracle"][4] == "100.0%"
     assert f"{early} of 200 rows ({early / 200:.1%}) never reached Oracle; alone it would have taken about" in out
     assert "note:" not in out
     assert {v["explanation"] for v in verdicts} == {"decided by containment", "decided by Oracle"}
     again = printed("score", "answers.jsonl", *CASCADE)
     assert "was judged before" in again
-    counted = next(line for line in again.splitlines() if line.startswith("containment"))
-    assert counted.split()[1:3] == ["200", str(early)]
+    assert table(again)["containment"][1:3] == ["200", str(early)]
 
 
-def test_the_file_names_the_judge(printed) -> None:
-    write("labelled.jsonl", 300, 1)
-    printed("cascade", *stages("containment", "test_cascade:Oracle"), "--quiet")
+def test_the_file_names_the_judge(calibrated, printed) -> None:
+    calibrated(rows=300)
     answers = write("answers.jsonl", 60, 2)
     printed("score", answers, *CASCADE)
     out = printed("score", answers, "--judge", "cascade.json", "--trust_remote_code", "--output_dir", "named")
     assert read_rows("named/verdicts.jsonl") == read_rows("out/verdicts.jsonl")
     assert "never reached Oracle" in out
-    named = ("--trust_remote_code", "--quiet", "--output_dir")
-    assert printed("score", answers, "--judge", "cascade.json,containment", *named, "both") == ""
+    several = "--judge cascade.json,containment --trust_remote_code --output_dir both"
+    out = printed("score", answers, *several.split())
+    assert out.startswith("cascade\nstage ")
+    assert "never reached Oracle" in out
     assert {path.name for path in Path("both").iterdir() if path.is_dir()} == {"cascade", "containment"}
     assert "cascade" in printed("evaluate", answers, "--judge", "cascade.json", "--trust_remote_code")
     assert JudgeSpec.of("cascade.json").kind is Cascade
 
 
-def test_rows_of_another_kind_are_noticed(printed) -> None:
-    write("labelled.jsonl", 400, 1)
-    printed("cascade", *stages("containment", "test_cascade:Oracle"))
+def test_rows_of_another_kind_are_noticed(calibrated, printed) -> None:
+    calibrated()
     rows = read_rows(write("answers.jsonl", 100, 3))
     write_rows("answers.jsonl", [{**row, "label": 0} for row in rows])
     out = printed("score", "answers.jsonl", *CASCADE)
@@ -118,10 +129,9 @@ def test_rows_of_another_kind_are_noticed(printed) -> None:
     assert "were decided early agree, not 95%; the cascade was calibrated on rows of another kind" in out
 
 
-def test_what_no_stage_is_sure_of_stays_undecided(printed) -> None:
-    write("labelled.jsonl", 400, 1)
-    said = printed("cascade", *stages("containment"), "--abstain", "--target_agreement", 0.9)
-    assert "decided before the end: " in said
+def test_what_no_stage_is_sure_of_stays_undecided(calibrated, printed) -> None:
+    report = calibrated("containment", flags=("--abstain", "--target_agreement", 0.9))
+    assert "decided before the end: " in report
     out = printed("score", write("answers.jsonl", 100, 2, labels=False), *CASCADE)
     scores = json.loads(Path("out/scores.json").read_text())
     undecided = scores.count(None)
@@ -129,9 +139,8 @@ def test_what_no_stage_is_sure_of_stays_undecided(printed) -> None:
     assert f"undecided: {undecided} of 100 rows ({undecided / 100:.1%}), on which no stage was certain" in out
 
 
-def test_a_stage_that_dies_midway_loses_nothing(printed) -> None:
-    write("labelled.jsonl", 400, 1)
-    printed("cascade", *stages("containment", "test_cascade:Oracle"), "--quiet")
+def test_a_stage_that_dies_midway_loses_nothing(calibrated, printed) -> None:
+    calibrated()
     write("answers.jsonl", 60, 2)
     Path("gone").touch()
     with pytest.raises(ModelError, match="the stage Oracle of the cascade failed: the endpoint is gone"):
@@ -145,14 +154,13 @@ def test_a_stage_that_dies_midway_loses_nothing(printed) -> None:
     assert whole.count("\n") == 60
 
 
-def test_what_a_paid_stage_cost_is_said_with_a_store_too(printed) -> None:
-    write("labelled.jsonl", 400, 1)
+def test_what_a_paid_stage_cost_is_said_with_a_store_too(calibrated, printed) -> None:
     rows = read_rows(write("answers.jsonl", 60, 2, labels=False))
     late = sum(row["reference"] not in row["candidate"] for row in rows)
     with endpoint(lambda prompt, _: Answer(f"Final answer: {'!' not in prompt}")) as server:
         llm = {"judge_type": "LLMJudge", "model_path": "org/m", "backend": "openai", "base_url": server.base_url}
         Path("llm.yaml").write_text(json.dumps({**llm, "store": "off", "price_in": 1, "price_out": 1}))
-        printed("cascade", *stages("containment", "llm.yaml"), "--quiet")
+        assert calibrated("containment", "llm.yaml", flags=["--quiet"]) == ""
         asked = len(server.bodies)
         warm_up({"cascade": Cascade("cascade.json", trust_remote_code=True)})
         assert len(server.bodies) == asked
@@ -162,44 +170,29 @@ def test_what_a_paid_stage_cost_is_said_with_a_store_too(printed) -> None:
             assert costs["requests"] == costs["stages"][1]["requests"] == requests
             assert [stage["rows"] for stage in costs["stages"]] == ([60, late] if requests else [0, 0])
             assert (costs["money"] > 0) == (requests > 0)
-            table = {line.split()[0]: line.split() for line in out.splitlines() if line.split()}
-            assert table["containment"][1:3] == ["60", str(60 - late)]
-            assert table["llm"][1:3] == [str(late)] * 2
+            assert table(out)["containment"][1:3] == ["60", str(60 - late)]
+            assert table(out)["llm"][1:3] == [str(late)] * 2
     assert len(server.bodies) == asked + late
 
 
-def test_what_is_promised_is_said_and_stored(printed) -> None:
-    write("labelled.jsonl", 300, 1, labels=False)
-    named = stages("containment", "test_cascade:Oracle")
-    said = printed("cascade", *named, "--agree_with", "last", "--target-agreement", 0.9)
-    assert "agree with Oracle,\n" in said
+def test_what_is_promised_is_said_and_stored(calibrated, printed) -> None:
+    flags = ("--agree_with", "last", "--target-agreement", 0.9)
+    assert "agree with Oracle,\n" in calibrated(rows=300, labels=False, flags=flags)
     assert "people" not in Path("cascade.json").read_text()
-
-    write("labelled.jsonl", 400, 1)
-    said = printed("cascade", *named)
     promise = "agree with human labels,\n         in 90% of calibrations"
-    assert promise in said
+    assert promise in calibrated()
     assert promise in printed("score", write("answers.jsonl", 50, 2), *CASCADE)
 
 
-def test_stages_in_yaml_and_settings_in_a_file(printed) -> None:
-    write("labelled.jsonl", 300, 1)
-    Path("words.yaml").write_text("judge_type: RegexJudge\npattern: none\nmetric: containment\nthreshold: 1\n")
-    Path("settings.yaml").write_text("judge: words.yaml,test_cascade:Oracle\ntarget_agreement: 0.9\ndelta: 0.2\n")
-    printed("cascade", "--config", "settings.yaml", "--calibration", "labelled.jsonl", "--limit", 200, "-o", "a.json")
-    plan = json.loads(Path("a.json").read_text())
-    assert (plan["target"], plan["delta"], plan["calibration"]["questions"]) == (0.9, 0.2, 200)
-    assert plan["stages"][0]["name"] == "words"
-    assert plan["stages"][0]["judge"]["metric"] == "containment"
-
-
-def test_an_encoder_as_a_stage(printed, make_judge) -> None:
-    write("labelled.jsonl", 200, 1)
+def test_an_encoder_in_yaml_as_a_stage_and_settings_in_a_file(calibrated, printed, make_judge) -> None:
     folder = str(make_judge("bert"))
     Path("small.yaml").write_text(f"model_path: {folder}\nruntime: torch\ndtype: float32\n")
-    out = printed("cascade", *stages("containment", "small.yaml", "test_cascade:Oracle"), "--target_agreement", 0.8)
-    assert any(line.split()[:2] == ["small", "correct"] for line in out.splitlines())
-    stage = json.loads(Path("cascade.json").read_text())["stages"][1]
+    Path("settings.yaml").write_text("target_agreement: 0.8\ndelta: 0.2\nlimit: 200\n")
+    report = calibrated("containment", "small.yaml", ORACLE, rows=300, flags=("--config", "settings.yaml"))
+    assert any(line.split()[:2] == ["small", "correct"] for line in report.splitlines())
+    plan = json.loads(Path("cascade.json").read_text())
+    assert (plan["target"], plan["delta"], plan["calibration"]["questions"]) == (0.8, 0.2, 200)
+    stage = plan["stages"][1]
     assert stage["judge"] == {"judge_type": "BERTJudge", "model_path": folder, "runtime": "torch", "dtype": "float32"}
     assert stage["signature"]["settings"]["runtime"].startswith("torch")
     assert printed("score", "labelled.jsonl", *CASCADE)
@@ -209,9 +202,7 @@ def test_bad_input_is_told_in_a_sentence(refused: Refused) -> None:
     write("labelled.jsonl", 700, 1)
     for arguments, said in [
         ("--judge containment", "1 stage was named; two or more were expected"),
-        ("--judge containment,nobody_knows", "nobody_knows"),
         ("--judge containment,startr", "did you mean starter?"),
-        ("--judge containment,nowhere.yaml", "nowhere.yaml can't be read"),
         ("--judge ,", "no stages were named"),
         ("--limit 20", "there are 20 labelled questions"),
         ("--target_agreement 0.999", "needs at least 2995"),
@@ -223,5 +214,5 @@ def test_bad_input_is_told_in_a_sentence(refused: Refused) -> None:
         ("--target_agreement 0.995", "can be certified for no stage on these 700 questions"),
     ]:
         with refused(said, error=BertJudgeError, arguments=arguments):
-            main([*stages("containment", "test_cascade:Oracle"), *arguments.split()])
+            main([*stages("containment", ORACLE), *arguments.split()])
         assert not Path("cascade.json").exists()

@@ -7,17 +7,15 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
-from http.client import HTTPConnection
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 
-from bert_judge.cli import correct as correct_command
-from conftest import Refused
 from json_lines import write_rows
 from saved_runs import judged_rows, saved_run
+from served import ask
 
 ROWS = judged_rows(0, 400, 0.8, 0.1)
 
@@ -61,39 +59,32 @@ def test_labels_of_the_run_suffice(tmp_path: Path, printed: Callable[..., str]) 
     assert shown.count("take this one") == shown.count("note: all rows are labelled: the accuracy of these rows") == 1
 
 
-def test_what_is_missing_is_said(run: str, labels: str, refused: Refused) -> None:
+def test_what_is_missing_is_said(run: str, labels: str, complaint: Callable[..., str]) -> None:
     for flags, sentence in [
         ([], "holds no labels; give a file of labels, or make one"),
         (["--labels", "missing.jsonl"], "missing.jsonl does not exist"),
         (["--labels", "README.md"], r"README.md is neither .*; give .* a name that ends with \.csv"),
-        (["--confidence", "95", "--labels", "LABELS"], "the confidence is 95.0"),
+        (["--labels", labels, "--confidence", "95"], r"the confidence is 95\.0"),
     ]:
-        with refused(match=sentence, flags=flags):
-            correct_command.main([run, *(labels if flag == "LABELS" else flag for flag in flags)])
+        assert re.search(sentence, complaint("correct", run, *flags))
 
 
 class Session:
     """`bert-judge label` in a process of its own, until Ctrl-C."""
 
     def __init__(self, *arguments: str) -> None:
-        code = "import sys; from bert_judge.cli.label import main; sys.exit(main(sys.argv[1:]))"
-        command = [sys.executable, "-c", code, *arguments]
+        command = [sys.executable, "-m", "bert_judge", "label", *arguments]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         assert self.process.stdout
-        self.said = [self.process.stdout.readline()]
-        while "open http" not in self.said[-1]:
-            self.said.append(self.process.stdout.readline())
-            assert self.said[-1], "it ended"
-        self.address = urlsplit(self.said[-1].split()[1])
+        self.printed = [self.process.stdout.readline()]
+        while "open http" not in self.printed[-1]:
+            self.printed.append(self.process.stdout.readline())
+            assert self.printed[-1], "it ended"
+        self.address = urlsplit(self.printed[-1].split()[1])
 
-    def decide(self, draw: int, label: int) -> int:
-        connection = HTTPConnection(self.address.netloc, timeout=10)
-        headers = {"Origin": f"http://{self.address.netloc}", "Content-Type": "application/json"}
-        body = json.dumps({"draw": draw, "label": label})
-        connection.request("POST", f"{self.address.path}decide", body, headers)
-        status = connection.getresponse().status
-        connection.close()
-        return status
+    def decide(self, draw: int, label: object) -> int:
+        origin = f"http://{self.address.netloc}"
+        return ask(origin, f"{self.address.path}decide", {"draw": draw, "label": label}, Origin=origin)[0]
 
     def end(self) -> str:
         self.process.send_signal(signal.SIGINT)
@@ -103,11 +94,8 @@ class Session:
         return out
 
 
-Begin = Callable[..., Session]
-
-
 @pytest.fixture
-def begin() -> object:
+def begin() -> Iterator[Callable[..., Session]]:
     sessions: list[Session] = []
 
     def start(*arguments: str) -> Session:
@@ -121,18 +109,18 @@ def begin() -> object:
 
 
 def test_one_labels_until_ctrl_c_and_goes_on_later(
-    begin: Begin, run: str, tmp_path: Path, printed: Callable[..., str]
+    begin: Callable[..., Session], run: str, tmp_path: Path, printed: Callable[..., str]
 ) -> None:
     file = str(tmp_path / "new.jsonl")
     assert begin(run, "--labels", file).end() == f"no labels in {file} yet; the same command goes on.\n"
     session = begin(run, "--labels", file, "-n", "30")
-    assert session.said[0] == f"0 of 30 labels are in {file}; drawn with --strategy active.\n"
+    assert session.printed[0] == f"0 of 30 labels are in {file}; drawn with --strategy active.\n"
     assert session.address.hostname == "127.0.0.1"
     for draw in range(1, 15):
         assert session.decide(draw, draw % 3 > 0) == 422  # no truth values
         assert session.decide(draw, int(draw % 3 > 0)) == 200
     assert session.end() == f"14 labels in {file}; next: bert-judge correct {run} --labels {file}\n"
-    assert begin(run, "--labels", file, "-n", "30").said[0].startswith("14 of 30 labels are in")
+    assert begin(run, "--labels", file, "-n", "30").printed[0].startswith("14 of 30 labels are in")
     shown = printed("correct", run, "--labels", file)
     assert "labels  14 of 400 rows, drawn with different probabilities" in shown
 

@@ -9,24 +9,28 @@ from pathlib import Path
 
 import pytest
 
-from bert_judge.cli import doctor, score
-from bert_judge.errors import InputError
+from bert_judge.cli import main
+from conftest import Command
+from json_lines import write_rows
 
 ROWS = [{"question": f"Where is {n}?", "reference": "Paris", "candidate": f"Paris {n}"} for n in range(20)]
 
 
 @pytest.fixture(scope="module")
 def answers(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("input") / "answers.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in ROWS))
-    return path
+    return Path(write_rows(tmp_path_factory.mktemp("input") / "answers.jsonl", ROWS))
 
 
 @pytest.fixture(scope="module")
-def scored(answers: Path) -> Path:
+def again(answers: Path) -> list[object]:
+    """The command that makes the result out of the answers, but for its folder."""
+    return ["score", answers, "--judge", "containment", "--quiet", "--no_report", "--output_dir"]
+
+
+@pytest.fixture(scope="module")
+def scored(answers: Path, again: list[object]) -> Path:
     folder = answers.with_name("out")
-    line = [str(answers), "--judge", "containment", "--output_dir", str(folder), "--quiet", "--no_report"]
-    assert score.main(line) == 0
+    assert main([*map(str, again), str(folder)]) == 0
     return folder
 
 
@@ -35,16 +39,13 @@ def out(scored: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(scored, tmp_path / "out"))
 
 
-def test_a_whole_result(out: Path, answers: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert doctor.main([str(out), "--input", str(answers)]) == 0
-    assert doctor.main([str(out.parent)]) == 0
-    said = capsys.readouterr()
-    assert said.out == f"{out}: 20 rows, whole, by RegexJudge containment-none\n" * 2
-    assert said.err == ""
+def test_a_whole_result(out: Path, answers: Path, command: Command) -> None:
+    line = f"{out}: 20 rows, whole, by RegexJudge containment-none\n"
+    assert command("doctor", out, "--input", answers) == command("doctor", out.parent) == (0, line, "")
 
 
 @pytest.mark.parametrize(
-    ("harm", "said"),
+    ("harm", "message"),
     [
         (lambda out: flip(out / "verdicts.jsonl"), "verdicts.jsonl has other bytes than were written."),
         (lambda out: flip(out / "scores.json"), "scores.json has other bytes than were written."),
@@ -53,34 +54,30 @@ def test_a_whole_result(out: Path, answers: Path, capsys: pytest.CaptureFixture[
         (lambda out: (out / "verdicts.jsonl").unlink(), "verdicts.jsonl is missing."),
     ],
 )
-def test_what_happened_to_it_is_said(
-    out: Path, harm: Callable[[Path], object], said: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_happened_to_it_is_said(out: Path, harm: Callable[[Path], object], message: str, command: Command) -> None:
     harm(out)
-    assert doctor.main([str(out)]) == 1
-    found = capsys.readouterr()
-    assert said in found.err
-    assert len(found.err.splitlines()) == 1
-    assert found.out == ""
+    status, printed, err = command("doctor", out)
+    assert (status, printed, err.count("\n")) == (1, "", 1)
+    assert message in err
 
 
-def test_another_input_is_said(out: Path, answers: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_another_input_is_said(out: Path, answers: Path, tmp_path: Path, command: Command) -> None:
     grown = tmp_path / "grown.jsonl"
     grown.write_text(answers.read_text() + "\n")
-    assert doctor.main([str(out), "--input", str(grown)]) == 1
-    assert f"{out} is of another input than {grown}: of {answers}, as it was then." in capsys.readouterr().err
+    status, _, err = command("doctor", out, "--input", grown)
+    assert status == 1
+    assert f"{out} is of another input than {grown}: of {answers}, as it was then." in err
 
 
-def test_an_unfinished_result_is_said(out: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unfinished_result_is_said(out: Path, command: Command, complaint: Callable[..., str]) -> None:
     begun = out.parent / "begun"
     begun.mkdir()
     shutil.copy(out / "verdicts.jsonl", begun / "verdicts.jsonl.partial")
-    assert doctor.main([str(out.parent)]) == 1
-    said = capsys.readouterr()
-    assert f"{begun} is unfinished and left out; start its command again to finish it." in said.err
-    assert f"{out}: 20 rows, whole" in said.out
-    with pytest.raises(InputError, match="holds an unfinished run"):
-        doctor.main([str(begun)])
+    status, printed, err = command("doctor", out.parent)
+    assert status == 1
+    assert f"{begun} is unfinished and left out; start its command again to finish it." in err
+    assert f"{out}: 20 rows, whole" in printed
+    assert "holds an unfinished run" in complaint("doctor", begun)
 
 
 def flip(path: Path) -> None:
@@ -94,7 +91,7 @@ def cut(path: Path) -> None:
 
 
 def test_figures_are_counted_again(
-    out: Path, answers: Path, command: Callable[..., tuple[int, str, str]], complaint: Callable[..., str]
+    out: Path, again: list[object], command: Command, complaint: Callable[..., str]
 ) -> None:
     record = json.loads((out / "run.json").read_text())
     record["summary"]["accuracy"]["value"] = 0.99
@@ -102,20 +99,15 @@ def test_figures_are_counted_again(
     message = "run.json says accuracy 0.99, and the verdicts give 1.0"
     status, _, err = command("doctor", out)
     assert (status, message in err) == (1, True)
-    again = ("score", answers, "--judge", "containment", "--output_dir", out, "--quiet", "--no_report")
-    assert f"{message}: it was changed after it was written; judge again with --overwrite." in complaint(*again)
-    assert command(*again, "--overwrite")[0] == 0
+    assert f"{message}: it was changed after it was written; judge again with --overwrite." in complaint(*again, out)
+    assert command(*again, out, "--overwrite")[0] == 0
     assert command("doctor", out)[0] == 0
 
 
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("summary", ["x", 7, [], {}, {"rows": "x", "agreement": 3}])
 def test_a_record_of_the_wrong_shape_ends_in_a_sentence(
-    out: Path,
-    answers: Path,
-    complaint: Callable[..., str],
-    command: Callable[..., tuple[int, str, str]],
-    summary: object,
+    out: Path, again: list[object], complaint: Callable[..., str], command: Command, summary: object
 ) -> None:
     record = json.loads((out / "run.json").read_text())
     (out / "run.json").write_text(json.dumps({**record, "summary": summary}))
@@ -123,4 +115,4 @@ def test_a_record_of_the_wrong_shape_ends_in_a_sentence(
         status, _, err = command(*line)
         assert "Traceback" not in err
         assert status in (0, 1, 4)
-    assert "run.json" in complaint("score", answers, "--judge", "containment", "--output_dir", out, "--quiet")
+    assert "run.json" in complaint(*again, out)

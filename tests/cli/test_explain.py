@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import pytest
 
-from bert_judge.judges import Judge
-from bert_judge.records import JudgeInfo, Sample, Verdict
 from bert_judge.results.runs import load_run
 from conftest import Command
 from json_lines import EXAMPLES, read_rows, write_rows
@@ -21,17 +19,6 @@ ROWS = read_rows(EXAMPLES)
 EXACT = (EXAMPLES, "--dtype", "float32")
 F1 = ("--judge", "RegexJudge", "--pattern", "none", "--metric", "token_f1")
 RESULT = ("verdicts.jsonl", "scores.json")
-
-
-class Lengthy(Judge):
-    """A judge of a user's own, with a scale and a threshold of its own: long answers are right."""
-
-    def __init__(self, threshold: float) -> None:
-        self.info = JudgeInfo("lengthy", "lengthy", threshold=threshold)
-
-    def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
-        for sample in samples:
-            yield Verdict(len(sample.candidate), int(len(sample.candidate) >= self.info.threshold))
 
 
 @pytest.fixture
@@ -90,38 +77,29 @@ def test_a_finished_result_is_explained_without_judging_it_again(score: Command)
     assert Path("out/explanations.jsonl").stat().st_mtime_ns == four
 
 
-def test_another_result_in_the_folder_leaves_no_explanations_behind(score: Command):
+def test_another_result_in_the_folder_or_none_leaves_no_explanations(score: Command, complaint: Callable[..., str]):
     assert score(EXAMPLES, "--output_dir", "out", "--explain", "2", "--quiet")[0] == 0
     assert score(EXAMPLES, "--judge", "containment", "--output_dir", "out", "--overwrite", "--quiet")[0] == 0
     assert not Path("out/explanations.jsonl").exists()
     assert all(row.why is None for row in load_run("out").rows)
-
-
-def test_none_and_nonsense(score: Command, complaint: Callable[..., str]):
-    assert score(EXAMPLES, "--output_dir", "out", "--explain", "0", "--quiet")[0] == 0
-    assert not Path("out/explanations.jsonl").exists()
+    assert score(EXAMPLES, "--output_dir", "none", "--explain", "0", "--quiet")[0] == 0
+    assert not Path("none/explanations.jsonl").exists()
     sentence = "--explain writes words of the candidates, which --no_texts leaves out"
     assert sentence in complaint("score", EXAMPLES, "--output_dir", "new", "--explain", "3", "--no_texts")
     assert not Path("new").exists()
     assert "see bert-judge score --help" in complaint("score", EXAMPLES, "--explain", "few", status=2)
 
 
-def test_the_threshold_is_that_of_the_judge(score: Command):
+def test_the_threshold_is_that_of_the_judge_and_one_without_says_so(score: Command):
     assert score(EXAMPLES, *F1, "--threshold", "0.8", "--output_dir", "f1", "--explain", "4", "--quiet")[0] == 0
     assert explained("f1") == nearest(4, "f1", 0.8) != nearest(4, "f1", 0.5)
-    own = ("--judge", "test_explain:Lengthy", "--threshold", "40")
-    assert score(EXAMPLES, *own, "--output_dir", "own", "--explain", "4", "--quiet")[0] == 0
-    assert explained("own") == nearest(4, "own", 40)
-
-
-def test_a_judge_without_a_threshold_says_so(score: Command):
     write_rows("rows.jsonl", ROWS[:3])
-    status, _, err = score("rows.jsonl", "--judge", "BERTScore", "--output_dir", "out", "--explain", "2", "--quiet")
+    flags = ("rows.jsonl", "--judge", "BERTScore", "--explain", "2", "--quiet", "--output_dir")
+    status, _, err = score(*flags, "out")
     assert status == 0
     assert err == "note: out is of a judge without a threshold, so no row is near it, and none is explained.\n"
     assert not Path("out/explanations.jsonl").exists()
-    flags = ("--judge", "BERTScore", "--threshold", "0.9", "--output_dir", "with", "--explain", "2", "--quiet")
-    assert score("rows.jsonl", *flags)[0] == 0
+    assert score(*flags, "with", "--threshold", "0.9")[0] == 0
     assert explained("with") == nearest(2, "with", 0.9)
 
 
@@ -135,14 +113,10 @@ def test_several_judges_explain_their_own_rows(score: Command, show: Command):
 
 
 def test_candidates_of_tasks(command: Command, show: Command):
-    rows = {"question": ["1?", "2?", "3?"], "reference": ["yes"] * 3}
-    Path("own").mkdir()
-    Path("own/quiz.py").write_text(
-        f"from datasets import Dataset\n\n\ndef quiz():\n    return Dataset.from_dict({rows})\n"
-    )
+    write_rows("quiz.jsonl", [{"question": f"{n}?", "reference": "yes"} for n in range(3)])
     Path("c/quiz/m").mkdir(parents=True)
     Path("c/quiz/m/candidates.json").write_text(json.dumps(["I say yes", "no", "yes"]))
-    flags = "--tasks quiz --tasks_dir own --candidates_dir c --output_dir s --judge containment".split()
+    flags = "--dataset quiz.jsonl --candidates_dir c --output_dir s --judge containment".split()
     status, out, err = command("judge", *flags, "--explain", "2")
     assert status == 0, err
     assert "bert-judge show s --explained shows all rows that were explained" in out

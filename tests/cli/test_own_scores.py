@@ -11,12 +11,12 @@ import pytest
 
 from bert_judge.judges import Judge
 from bert_judge.records import JudgeInfo, Sample, Verdict
-from json_lines import read_rows
+from conftest import Command
+from json_lines import read_rows, write_rows
 
 pytestmark = pytest.mark.usefixtures("folder")
 LOGS = Path(__file__).parents[1] / "logs"
 SAMPLE = {"doc_id": 0, "doc": {"question": "Q?"}, "target": "r", "resps": [["c"]], "filtered_resps": ["c"]}
-Command = Callable[..., tuple[int, str, str]]
 BY_WORDS = ("--judge", "containment")
 
 
@@ -39,14 +39,14 @@ def test_score_says_what_a_folder_holds_and_keeps_the_scores_of_the_tool(command
     assert "inspect  local_graded  hf/tiny      0  8 that ended with an error" in out
     assert "not read: 1 other file there (runs/notes.csv)" in out
     assert "read   " not in out
+    words = [line.split() for line in out.splitlines()]
+    assert ["canned/m", "local_graded", "model_graded_qa", "8", "25.0%", "50.0%"] in [line[:6] for line in words]
+    assert "Several answers to a question" in out
+    assert ["canned/m", "local_graded", "4", "2", "50.0%"] in [line[:5] for line in words]
     rows = read_rows(Path("out/verdicts.jsonl"))
     assert len(rows) == 12
-    assert {name: rows[0][name] for name in ("task", "model", "epoch", "harness:includes")} == {
-        "task": "local_graded",
-        "model": "canned/m",
-        "epoch": 1,
-        "harness:includes": 1.0,
-    }
+    meta = {"task": "local_graded", "model": "canned/m", "epoch": 1, "harness:includes": 1.0}
+    assert rows[0] == rows[0] | meta
     found = json.loads(Path("out/run.json").read_text())["input"]["found"]
     assert [(run["tool"], run["rows"], run["aside"]) for run in found] == [
         ("inspect", 0, {"that ended with an error": 8}),
@@ -55,29 +55,22 @@ def test_score_says_what_a_folder_holds_and_keeps_the_scores_of_the_tool(command
     ]
 
 
-def test_both_scores_stand_side_by_side(command: Command) -> None:
-    status, out, _ = command("score", LOGS / "inspect", *BY_WORDS, "--output_dir", "out")
-    assert status == 0
-    said = [line.split() for line in out.splitlines()]
-    assert ["canned/m", "local_graded", "model_graded_qa", "8", "25.0%", "50.0%"] in [line[:6] for line in said]
-    assert "Several answers to a question" in out
-    assert ["canned/m", "local_graded", "4", "2", "50.0%"] in [line[:5] for line in said]
-
-
 def test_where_there_is_nothing_to_compare_nothing_is_compared(complaint: Callable[..., str], command: Command) -> None:
     assert "holds nothing to judge, only 8 rows that ended" in complaint("score", LOGS / "inspect" / "errored.eval")
     unlabelled = ("--judge", "test_own_scores:Unlabelled", "--output_dir", "scores")
     outputs = [command("score", LOGS / "inspect" / "mc.json", *unlabelled)]
-    Path("samples.jsonl").write_text(json.dumps({**SAMPLE, "metrics": ["bleu"], "bleu": 31.0}) + "\n")
+    write_rows("samples.jsonl", [{**SAMPLE, "metrics": ["bleu"], "bleu": 31.0}])
     outputs.append(command("score", "samples.jsonl", *BY_WORDS, "--output_dir", "bleu"))
     outputs.append(command("score", LOGS / "inspect" / "mc.json", *BY_WORDS, "--no_texts", "--output_dir", "bare"))
     assert [status for status, _, _ in outputs] == [0, 0, 0]
     assert not [out for _, out, _ in outputs if "The tool" in out]
+    Path("x.csv").write_text("answer,output\na,a\n")
+    assert command("score", "x.csv", *BY_WORDS, "--output_dir", "out", "--quiet")[0] == 0
+    assert "out has no row with a label and a score of another tool" in complaint("show", "out", "--tool_disagrees")
 
 
 def test_disagreements_are_shown_and_there_is_a_page(command: Command) -> None:
-    arguments = {"gen_args_0": {"arg_0": "Q", "arg_1": {"until": []}}}
-    said = [("Lima", 0)] * 4 + [("Cusco", 1)] * 4 + [("Lima", 1), ("Cusco", 0)]
+    answers = [("Lima", 0)] * 4 + [("Cusco", 1)] * 4 + [("Lima", 1), ("Cusco", 0)]
     rows = [
         {
             **SAMPLE,
@@ -85,14 +78,13 @@ def test_disagreements_are_shown_and_there_is_a_page(command: Command) -> None:
             "doc": {"question": f"Capital {number}?"},
             "target": "Lima",
             "resps": [[text]],
-            "arguments": arguments,
             "metrics": ["exact", "f1"],
             "exact": score,
             "f1": score if number else 1 - score,
         }
-        for number, (text, score) in enumerate(said)
+        for number, (text, score) in enumerate(answers)
     ]
-    Path("samples.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write_rows("samples.jsonl", rows)
     status, out, _ = command("score", "samples.jsonl", *BY_WORDS, "--output_dir", "out")
     assert status == 0
     assert "The tool and the judge differ on 8 answers:" in out
@@ -112,14 +104,7 @@ def test_disagreements_are_shown_and_there_is_a_page(command: Command) -> None:
     assert status == 0
     assert out.startswith("out: 8 of 10 rows (tool disagrees)")
     assert "tool        exact 0, f1 0" in out
-    assert command("show", "out", "--tool_disagrees", "--wrong")[1].startswith(
-        "out: 4 of 10 rows (wrong, tool disagrees)"
-    )
+    wrong = command("show", "out", "--tool_disagrees", "--wrong")[1]
+    assert wrong.startswith("out: 4 of 10 rows (wrong, tool disagrees)")
     assert command("score", "samples.jsonl", *BY_WORDS, "--output_dir", "bare", "--no_report", "--quiet")[1] == ""
     assert not Path("bare/report.html").exists()
-
-
-def test_what_has_no_scores_of_a_tool_has_no_disagreements(command: Command, complaint: Callable[..., str]) -> None:
-    Path("x.csv").write_text("answer,output\na,a\n")
-    assert command("score", "x.csv", *BY_WORDS, "--output_dir", "out", "--quiet")[0] == 0
-    assert "out has no row with a label and a score of another tool" in complaint("show", "out", "--tool_disagrees")

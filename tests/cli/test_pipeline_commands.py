@@ -15,11 +15,12 @@ from pathlib import Path
 
 import pytest
 
-from bert_judge.cli import main
+from conftest import Command
 from json_lines import write_rows
 from language_models import save_language_model
 from scripted_endpoint import Answer, Endpoint, endpoint
 
+Run = Callable[[str], tuple[int, str, str]]
 ARC = [
     ("Which gas do plants take in?", ["oxygen", "carbon dioxide", "helium"], "B"),
     ("What does the Moon orbit?", ["the Earth", "the Sun", "Mars"], "A"),
@@ -41,15 +42,8 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         {"id": str(i), "question": question, "choices": {"text": options, "label": ["A", "B", "C"]}, "answerKey": key}
         for i, (question, options, key) in enumerate(ARC)
     ]
-    for split in ("train", "test"):
-        Dataset.from_list(rows).save_to_disk(tmp_path / "datasets" / "ai2_arc" / "ARC-Easy" / split)
+    Dataset.from_list(rows).save_to_disk(tmp_path / "datasets" / "ai2_arc" / "ARC-Easy" / "test")
     write_rows("sums.jsonl", QUESTIONS)
-
-
-@pytest.fixture(scope="module")
-def chat(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A chat model with a template, on the disk."""
-    return str(save_language_model(tmp_path_factory.mktemp("models") / "Tiny-Chat-1B", max_position_embeddings=512))
 
 
 @pytest.fixture
@@ -69,42 +63,13 @@ def model_at(server: Endpoint) -> str:
     return f"--model_path org/Sum-Model --backend openai --base_url {server.base_url}"
 
 
+@pytest.fixture
+def run(command: Command) -> Run:
+    return lambda line: command(*line.split())
+
+
 def read(path: str) -> list:
     return json.loads(Path(path).read_text(encoding="utf-8"))
-
-
-def run(line: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
-    status = main(line.split())
-    out, err = capsys.readouterr()
-    return status, out, err
-
-
-def test_the_steps_of_the_papers_readme(chat: str, capsys: pytest.CaptureFixture[str]) -> None:
-    tasks = "arc_easy_test,arc_easy_train_soft"
-    status, out, _ = run(
-        f"generate --model_path {chat} --tasks {tasks} --output_dir ./artifacts/candidates --backend hf "
-        "--dtype float32 --model_name Tiny-Chat-1B --max_tokens 8",
-        capsys,
-    )
-    assert status == 0
-    assert "3 candidates in artifacts/candidates/arc_easy_test/Tiny_Chat_1B" in out
-    candidates = read("artifacts/candidates/arc_easy_test/Tiny_Chat_1B/candidates.json")
-    assert len(candidates) == 3
-    assert all(isinstance(text, str) for text in candidates)
-    judged = (
-        "judge --judge_type {} --trust_remote_code --tasks arc_easy_test arc_easy_train_soft --candidates_dir "
-        "./artifacts/candidates --output_dir ./artifacts/scores --candidate_model Tiny-Chat-1B"
-    )
-    assert run(judged.format("BERTJudge"), capsys)[0] == 0
-    for task in ("arc_easy_test", "arc_easy_train_soft"):
-        scores = read(f"artifacts/scores/{task}/Tiny_Chat_1B/BERTJudge/starter/scores.json")
-        assert len(scores) == 3
-        assert all(0 <= score <= 1 for score in scores)
-    record = json.loads(
-        Path("artifacts/scores/arc_easy_test/Tiny_Chat_1B/BERTJudge/starter/verdicts.jsonl").read_text().split("\n")[0]
-    )
-    assert record["references"] == ["B) carbon dioxide"]
-    assert record["candidate"] == candidates[0]
 
 
 PAPERS_GENERATE = (
@@ -118,25 +83,23 @@ PAPERS_JUDGE = (
 )
 
 
-def test_every_flag_of_the_papers_generate_and_judge(chat: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_flag_of_the_papers_generate_and_judge(tmp_path: Path, run: Run) -> None:
     """As its --help has them; a script gives one judge the flags of all."""
+    chat = save_language_model(tmp_path / "Tiny-Chat-1B", max_position_embeddings=512)
     rows = "--tasks arc_easy_test --limit 2"
-    status, _, err = run(f"generate --model_path {chat} {rows} --output_dir c --backend hf {PAPERS_GENERATE}", capsys)
+    status, _, err = run(f"generate --model_path {chat} {rows} --output_dir c --backend hf {PAPERS_GENERATE}")
     assert status == 0, err
     assert "note: --tensor_parallel_size belongs to the backend vllm and is not used by hf.\n" in err
     folder = "Tiny_Chat_1B_think_t0_7_p0_9_k_1_mp0_1_pp0_5_mt8"
     assert len(read(f"c/arc_easy_test/{folder}/candidates.json")) == 2
     Path(f"c/arc_easy_test/{folder}").rename("c/arc_easy_test/Tiny_Chat_1B_think_t0_7_p0_9_k-1_mp0_1_pp0_5_mt8")
     for judge, model in (("BERTJudge", "starter"), ("LLMJudge", chat), ("RegexJudge", "starter")):
-        line = (
-            f"judge --judge_type {judge} --model_path {model} {rows} --candidates_dir c --output_dir s {PAPERS_JUDGE}"
-        )
-        status, _, err = run(f"{line} --candidate_model {folder}", capsys)
+        line = f"judge --judge_type {judge} --model_path {model} {rows} --candidates_dir c --output_dir s"
+        status, _, err = run(f"{line} {PAPERS_JUDGE} --candidate_model {folder}")
         assert status == 0, err
-        [found] = Path("s").glob(f"arc_easy_test/{folder}/{judge}/*/scores.json")
-        assert len(read(str(found))) == 2
-        notes = [flag[2:] for flag in re.findall(r"note: (--\w+) belongs", err)]
-        assert {*notes} == UNUSED[judge]
+        [scores] = Path("s").glob(f"arc_easy_test/{folder}/{judge}/*/scores.json")
+        assert len(read(str(scores))) == 2
+        assert {*re.findall(r"note: --(\w+) belongs", err)} == UNUSED[judge]
         if judge == "BERTJudge":
             assert "note: --backend belongs to LLMJudge and is not used by BERTJudge.\n" in err
 
@@ -190,18 +153,18 @@ def perfect_answers_of_the_papers_package() -> dict[str, list[str]]:
 
 
 @pytest.mark.filterwarnings("default:.* has no run.json")
-def test_candidates_of_the_papers_package_are_judged_as_they_were_made(capsys: pytest.CaptureFixture[str]) -> None:
+def test_candidates_of_the_papers_package_are_judged_as_they_were_made(run: Run) -> None:
     """Without run.json: its order of options, its rows. With one they are ours, as ever."""
     for task, answers in perfect_answers_of_the_papers_package().items():
         Path(f"c/{task}/Paper_1B").mkdir(parents=True)
         Path(f"c/{task}/Paper_1B/candidates.json").write_text(json.dumps(answers), encoding="utf-8")
         line = f"judge --judge_type RegexJudge --tasks {task} --candidates_dir c --output_dir s"
-        status, _, err = run(line, capsys)
+        status, _, err = run(line)
         assert status == 0, err
         assert f"note: c/{task}/Paper_1B/candidates.json has no run.json beside it: it is read with" in err
         assert read(f"s/{task}/Paper_1B/RegexJudge/EM/scores.json") == [1.0] * len(answers)
         Path(f"c/{task}/Paper_1B/run.json").write_text("{}", encoding="utf-8")
-        status, _, err = run(f"{line} --overwrite", capsys)
+        status, _, err = run(f"{line} --overwrite")
         assert "note:" not in err
         if task == "hendrycks_math_test":
             assert "holds 8 candidates, but the task hendrycks_math_test has 10 rows" in err
@@ -209,20 +172,19 @@ def test_candidates_of_the_papers_package_are_judged_as_they_were_made(capsys: p
             assert 0 < sum(read(f"s/{task}/Paper_1B/RegexJudge/EM/scores.json")) < len(answers)
     Path("c/arc_easy_test/Paper_1B").mkdir(parents=True)
     Path("c/arc_easy_test/Paper_1B/candidates.json").write_text('["B", "A", "C"]')
-    _, _, err = run("judge --judge_type RegexJudge --tasks arc_easy_test --candidates_dir c --output_dir s", capsys)
+    _, _, err = run("judge --judge_type RegexJudge --tasks arc_easy_test --candidates_dir c --output_dir s")
     assert "note:" not in err  # both packages ask the same there
 
 
 SUBJECTS = "algebra counting_and_probability geometry intermediate_algebra number_theory prealgebra precalculus".split()
 
 
-def test_several_judges_in_one_call(server: Endpoint, capsys: pytest.CaptureFixture[str]) -> None:
-    run(f"generate {model_at(server)} {SUMS}", capsys)
+def test_several_judges_in_one_call(server: Endpoint, run: Run) -> None:
+    run(f"generate {model_at(server)} {SUMS}")
     candidates = read("artifacts/candidates/sums/Sum_Model/candidates.json")
     assert candidates == [f"It is {2 * n}." for n in range(40)]  # without the trace
-    status, out, _ = run(
-        f"judge --judge_type BERTJudge,RegexJudge {SUMS} --pattern none --metric containment --limit 40", capsys
-    )
+    judged = f"judge --judge_type BERTJudge,RegexJudge {SUMS} --pattern none --metric containment"
+    status, out, _ = run(f"{judged} --limit 40")
     assert status == 0
     assert [line.split()[2:4] for line in out.splitlines()[1:3]] == [
         ["BERTJudge/starter", "40"],
@@ -231,16 +193,16 @@ def test_several_judges_in_one_call(server: Endpoint, capsys: pytest.CaptureFixt
     folder = "artifacts/scores/sums/Sum_Model"
     assert read(f"{folder}/RegexJudge/containment_none/scores.json") == [1.0] * 40
     before = {path: path.stat().st_mtime_ns for path in Path(folder).rglob("*.json")}
-    run(f"judge --judge_type BERTJudge,RegexJudge {SUMS} --pattern none --metric containment", capsys)
+    run(judged)
     assert {path: path.stat().st_mtime_ns for path in Path(folder).rglob("*.json")} == before
 
 
-def test_replies_are_never_asked_for_twice(server: Endpoint, capsys: pytest.CaptureFixture[str]) -> None:
+def test_replies_are_never_asked_for_twice(server: Endpoint, run: Run) -> None:
     model = model_at(server)
     costs = []
     for _ in range(2):
-        run(f"generate {model} {SUMS} --overwrite", capsys)
-        _, out, _ = run(f"judge --judge_type LLMJudge {model} {SUMS} --overwrite", capsys)
+        run(f"generate {model} {SUMS} --overwrite")
+        _, out, _ = run(f"judge --judge_type LLMJudge {model} {SUMS} --overwrite")
         costs.append(read("artifacts/scores/sums/Sum_Model/LLMJudge/Sum_Model_soft/run.json")["costs"])
     assert [(each["rows"], each["requests"], each["cached"]) for each in costs] == [(40, 40, 0), (40, 0, 40)]
     assert set(server.asked.values()) == {1}
@@ -274,29 +236,29 @@ def test_killed_and_restarted_it_comes_to_the_same(server: Endpoint, tmp_path: P
     assert read("artifacts/candidates/sums/Sum_Model/candidates.json") == [f"It is {2 * n}." for n in range(40)]
 
 
-def test_undecided_rows_fail_only_when_asked(server: Endpoint, capsys: pytest.CaptureFixture[str]) -> None:
+def test_undecided_rows_fail_only_when_asked(server: Endpoint, run: Run) -> None:
     model = model_at(server)
-    run(f"generate {model} {SUMS}", capsys)
+    run(f"generate {model} {SUMS}")
     server.script = lambda prompt, before: Answer("I can't say.")
     judged = f"judge --judge_type LLMJudge {model} {SUMS}"
-    status, out, _ = run(judged, capsys)
+    status, out, _ = run(judged)
     assert status == 0
     assert out.splitlines()[-1].split()[3:5] == ["40", "40"]
-    assert run(f"{judged} --fail_on_undecided", capsys)[0] == 3
+    assert run(f"{judged} --fail_on_undecided")[0] == 3
     assert read("artifacts/scores/sums/Sum_Model/LLMJudge/Sum_Model_soft/scores.json") == [None] * 40
 
 
-def test_prompts_without_a_reply_are_said_and_asked_again(server: Endpoint, capsys: pytest.CaptureFixture[str]) -> None:
+def test_prompts_without_a_reply_are_said_and_asked_again(server: Endpoint, run: Run) -> None:
     model = f"{model_at(server)} --retries 0"
     good = server.script
     server.script = lambda prompt, before: Answer(status=500) if prompt.endswith("7?") else good(prompt, before)
-    status, _, err = run(f"generate {model} {SUMS} --quiet", capsys)
+    status, _, err = run(f"generate {model} {SUMS} --quiet")
     assert status == 1
     assert "4 of 40 prompts of sums have no reply" in err
     assert not Path("artifacts/candidates/sums/Sum_Model/candidates.json").exists()
     server.script = good
     asked = sum(server.asked.values())
-    assert run(f"generate {model} {SUMS} --quiet", capsys)[0] == 0
+    assert run(f"generate {model} {SUMS} --quiet")[0] == 0
     assert sum(server.asked.values()) == asked + 4
 
 
@@ -306,7 +268,8 @@ def test_bad_input_is_one_sentence(complaint: Callable[..., str], subtests: pyte
         folder.mkdir(parents=True)
         (folder / "candidates.json").write_text(text)
     os.environ.pop("OPENAI_API_KEY", None)
-    for line, said in [
+    of_arc = "judge --tasks arc_easy_test"
+    for line, message in [
         ("generate --model_path m --tasks arc_easy_tset", "there is no task 'arc_easy_tset'; did you mean arc_easy"),
         ("generate --model_path m", "name the rows to work on by --tasks, or by --dataset (not both)"),
         ("generate --model_path m --tasks arc_easy_test --backend vllm", "`pip install vllm` (of the extra [vllm])"),
@@ -315,12 +278,12 @@ def test_bad_input_is_one_sentence(complaint: Callable[..., str], subtests: pyte
         ("generate --model_path m --backend openai --dataset sums.jsonl --map question=q,reference=gold", "no key"),
         ("generate --model_path m --tasks arc_easy_test --temperature -1", "temperature is -1"),
         ("judge --judge_type BERTJugde --tasks arc_easy_test", "did you mean BERTJudge?"),
-        ("judge --tasks arc_easy_test", "there are no candidates for arc_easy_test in artifacts/candidates"),
-        ("judge --tasks arc_easy_test --candidate_model short", "run bert-judge generate first"),
-        ("judge --tasks arc_easy_test --candidates_dir c --candidate_model no", "there are those of broken, short"),
-        ("judge --tasks arc_easy_test --candidates_dir c --candidate_model short", "holds 2 candidates, but the task"),
-        ("judge --tasks arc_easy_test --candidates_dir c --candidate_model broken", "a JSON list of candidates was"),
+        (of_arc, "there are no candidates for arc_easy_test in artifacts/candidates"),
+        (f"{of_arc} --candidate_model short", "run bert-judge generate first"),
+        (f"{of_arc} --candidates_dir c --candidate_model no", "there are those of broken, short"),
+        (f"{of_arc} --candidates_dir c --candidate_model short", "holds 2 candidates, but the task"),
+        (f"{of_arc} --candidates_dir c --candidate_model broken", "a JSON list of candidates was"),
         ("generate --model_path m --tasks arc_easy_test --batch_size 0", "batch_size is 0"),
     ]:
-        with subtests.test(line=line, said=said):
-            assert said in complaint(*line.split())
+        with subtests.test(line=line, message=message):
+            assert message in complaint(*line.split())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
@@ -24,11 +23,16 @@ ROWS = [
 ]
 
 
+def judged(folder: str, rows: Iterable[object], judge: str = "containment") -> str:
+    file = write_rows(f"{folder}.jsonl", rows)
+    assert main(["score", file, *f"--judge {judge} --output_dir {folder} --quiet".split()]) == 0
+    return folder
+
+
 @pytest.fixture(autouse=True)
 def result(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "100")
-    write_rows("rows.jsonl", ROWS)
-    assert main(["score", "rows.jsonl", "--judge", "containment", "--output_dir", "out", "--quiet"]) == 0
+    judged("out", ROWS)
 
 
 @pytest.fixture
@@ -59,8 +63,7 @@ def test_which_rows(show) -> None:
     assert "2 of 3 rows are shown; --limit 0 shows all." in show("out", "--wrong", "--limit", "2")[1]
     write_rows("human.jsonl", [{"id": row["id"], "label": 1} for row in ROWS])
     assert ids(show("out", "--labels", "human.jsonl", "--disagree")[1]) == ["b", "c", "d"]
-    assert main(["score", "rows.jsonl", "--judge", "containment,exact_match", "--output_dir", "two", "--quiet"]) == 0
-    out = show("two", "--right")[1]
+    out = show(judged("two", ROWS, "containment,exact_match"), "--right")[1]
     assert "two/containment: 1 of 4 rows (right)" in out
     assert "two/exact_match: 0 of 4 rows (right)" in out
 
@@ -68,13 +71,10 @@ def test_which_rows(show) -> None:
 def test_a_row_has_its_texts_and_the_reason(show) -> None:
     out = show("out", "--id", "b")[1]
     assert "b  incorrect  0.000  (human label: incorrect)" in out
-    assert [line.split()[0] for line in out.splitlines()[3:]] == [
-        *("question", "reference", "candidate", "Rome!", "shares")
-    ]
+    firsts = [line.split()[0] for line in out.splitlines()[3:]]
+    assert firsts == ["question", "reference", "candidate", "Rome!", "shares"]
     assert show("out", "--id", "a")[1].count("  reference ") == 2
-    write_rows("empty.jsonl", [{**ROWS[1], "candidate": ""}])
-    assert main(["score", "empty.jsonl", "--judge", "containment", "--output_dir", "empty", "--quiet"]) == 0
-    assert "  says        the candidate is empty" in show("empty")[1]
+    assert "  says        the candidate is empty" in show(judged("empty", [{**ROWS[1], "candidate": ""}]))[1]
     long = show("out", "--id", "d")[1]
     assert "characters …]" in long and long.count("no ") < 250 and "the end" in long
     assert show("out", "--id", "d", "--full")[1].count("no") >= 400
@@ -102,37 +102,27 @@ class Blind(Wise):
 
 def test_shared_words_that_contradict_the_verdict_say_so(show) -> None:
     """They are no reason for it: a judge can say the opposite of them."""
-    row = {"question": "Capital of France?", "reference": "Paris"}
     candidates = ["Not Paris but London.", "It is Paris.", "The City of Light", "Berlin"]
-    write_rows("rows.jsonl", [{**row, "candidate": candidate} for candidate in candidates])
-    assert main(["score", "rows.jsonl", "--judge", "test_show:Wise", "--output_dir", "wise", "--quiet"]) == 0
-    said = [line.split(maxsplit=1)[1] for line in show("wise")[1].splitlines() if line.startswith("  shares")]
-    assert said == [
+    rows = [{"question": "Capital of France?", "reference": "Paris", "candidate": text} for text in candidates]
+    out = show(judged("wise", rows, "test_show:Wise"))[1]
+    assert [line.split(maxsplit=1)[1] for line in out.splitlines() if line.startswith("  shares")] == [
         "all of the reference's words, although it is judged incorrect",
         "all of the reference's words",
         "none of the reference's words, although it is judged correct",
         "none of the reference's words",
     ]
-    assert main(["score", "rows.jsonl", "--judge", "test_show:Blind", "-o", "blind", "--quiet"]) == 0
-    assert "shares" not in show("blind")[1]
+    assert "shares" not in show(judged("blind", rows, "test_show:Blind"))[1]
 
 
-def test_what_cannot_be_shown_is_a_sentence(show, complaint: Callable[..., str]) -> None:
-    arguments = ["--judge", "RegexJudge", "--pattern", "none", "--metric", "token_f1"]
-    assert main(["score", "rows.jsonl", *arguments, "--output_dir", "scores", "--quiet"]) == 0
-    Path("plain.jsonl").write_text(json.dumps(ROWS[0]) + "\n")
-    assert main(["score", "plain.jsonl", "--judge", "containment", "--output_dir", "plain", "--quiet"]) == 0
-    said = {
-        ("nowhere",): "nowhere is not there",
-        ("rows.jsonl",): "rows.jsonl is a file; a folder that score or judge wrote was expected.",
-        ("out", "--id", "x"): "out has no row with the id 'x'.",
-        (
-            "plain",
-            "--disagree",
-        ): "plain has no row with a label of the judge and a human one; give human",
-    }
-    for flags, sentence in said.items():
-        assert sentence in complaint("show", *flags)
+def test_what_cannot_be_shown_is_a_sentence(complaint: Callable[..., str]) -> None:
+    judged("plain", ROWS[:1])
+    for flags, message in [
+        ("nowhere", "nowhere is not there"),
+        ("out.jsonl", "out.jsonl is a file; a folder that score or judge wrote was expected."),
+        ("out --id x", "out has no row with the id 'x'."),
+        ("plain --disagree", "plain has no row with a label of the judge and a human one; give human"),
+    ]:
+        assert message in complaint("show", *flags.split())
 
 
 def test_doctor(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,6 +21,7 @@ from json_lines import write_rows
 from scripted_endpoint import Answer, Endpoint, endpoint
 
 QUICK = "--dev_share 0.3 --num_train_epochs 1 --evaluations 1 --max_tokens 60 --quiet"
+ROWS = [{"question": f"{n}?", "reference": "y", "candidate": str(n), "label": n % 2} for n in range(40)]
 TASKS = """
 from ..utils import load_dataset
 
@@ -66,41 +67,6 @@ def run(line: str) -> int:
     return main(line.split())
 
 
-def train_on_candidates(flags: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """`train` on a data set that it builds of candidates and their scores, and keeps."""
-    data = "--dataset_path ./artifacts/Dataset --tasks sums_train --tasks_dir my_tasks"
-    line = f"train {flags} {data} --candidates_dir ./artifacts/candidates {QUICK}"
-    assert run(line) == 0, capsys.readouterr().err
-
-
-def test_generate_judge_train_judge(
-    server: Endpoint, make_judge: Callable[..., Path], capsys: pytest.CaptureFixture[str]
-) -> None:
-    """The paper's whole way, with its own task in one file."""
-    rows = "--tasks sums_train --tasks_dir my_tasks"
-    there = f"--backend openai --base_url {server.base_url}"
-    for model in ("Model-A", "Model-B"):
-        assert run(f"generate --model_path org/{model} {there} {rows} --output_dir ./artifacts/candidates --quiet") == 0
-    judged = f"{rows} --candidates_dir ./artifacts/candidates --output_dir ./artifacts/scores --quiet"
-    assert run(f"judge --judge_type LLMJudge --model_path nvidia/Big-Teacher {there} {judged}") == 0
-    scores = json.loads(
-        Path("artifacts/scores/sums_train/Model_A/LLMJudge/Big_Teacher_soft/scores.json").read_text(encoding="utf-8")
-    )
-    assert scores == [None if n == 7 else float(n % 2) for n in range(40)]
-    encoder = make_judge("eurobert")
-    labels = "--candidate_models Model-A,Model-B --label_source LLMJudge/Big-Teacher"
-    flags = f"--model_path {encoder} --trust_remote_code {labels} --output_dir ./artifacts/models/Toy"
-    train_on_candidates(flags, capsys)
-    kept = json.loads(Path("artifacts/Dataset/sums_train/dataset_dict.json").read_text())
-    assert kept["splits"] == ["Model_A", "Model_B"]
-    card = Path("artifacts/models/Toy/README.md").read_text(encoding="utf-8")
-    assert "sums_train" in card
-    assert run(f"judge --judge_type BERTJudge --model_path ./artifacts/models/Toy {judged}") == 0
-    scores = json.loads(Path("artifacts/scores/sums_train/Model_B/BERTJudge/Toy/scores.json").read_text())
-    assert len(scores) == 40
-    assert all(0 < score < 1 for score in scores)
-
-
 def test_killed_twice_the_whole_way_gives_the_same_files(
     server: Endpoint, make_judge: Callable[..., Path], tmp_path: Path
 ) -> None:
@@ -138,6 +104,8 @@ def test_killed_twice_the_whole_way_gives_the_same_files(
     took = time.monotonic() - begun
     asked = sum(server.asked.values())
     assert asked == 80
+    labels = json.loads((whole / "artifacts/scores/sums_train/Model_A/LLMJudge/Teacher_soft/scores.json").read_text())
+    assert labels == [None if n == 7 else float(n % 2) for n in range(40)]
     chance = random.Random(3)
     for part in (0.45, 0.75):
         process = start(broken)
@@ -152,11 +120,7 @@ def test_killed_twice_the_whole_way_gives_the_same_files(
 
 
 def test_a_file_of_labelled_rows(make_judge: Callable[..., Path], capsys: pytest.CaptureFixture[str]) -> None:
-    lines = [
-        {"question": f"{n}?", "reference": "yes", "candidate": "yes" if n % 2 else "no", "label": n % 2}
-        for n in range(60)
-    ]
-    write_rows("rows.jsonl", lines)
+    write_rows("rows.jsonl", [{**row, "candidate": ("no", "yes")[row["label"]]} for row in ROWS * 2])
     line = f"train --model_path {make_judge('bert')} --dataset_path rows.jsonl --output_dir out {QUICK}"
     assert run(f"{line} --no-include_question --marks --options".replace("--quiet", "")) == 0
     out = capsys.readouterr().out
@@ -191,7 +155,7 @@ PAPERS_TRAIN = (
 
 @pytest.mark.parametrize("labels", ["RegexJudge/Math-Verify", "LLMJudge/Llama-3_3-Big-v1_5"])
 def test_every_flag_of_the_papers_train_on_files_that_its_judge_wrote(
-    labels: str, make_judge: Callable[..., Path], capsys: pytest.CaptureFixture[str]
+    labels: str, make_judge: Callable[..., Path]
 ) -> None:
     """Candidates and scores without run.json, in the folders of its names; then the data set that was built of them."""
     judge, variant = labels.split("/")
@@ -205,20 +169,21 @@ def test_every_flag_of_the_papers_train_on_files_that_its_judge_wrote(
     Path("mix.json").write_text(json.dumps({"sums_train": {"Model-A_t0_7_p1_k-1_mp0_pp0_mt2048": 30}}))
     model = make_judge("eurobert")
     named = f"--candidate_models Model_A_t0_7_p1_k-1_mp0_pp0_mt2048 --label_source {labels}"
-    train_on_candidates(f"--model_path {model} {named} --output_dir out {PAPERS_TRAIN}", capsys)
+    built = "--dataset_path artifacts/Dataset --tasks sums_train --tasks_dir my_tasks"
+    assert run(f"train --model_path {model} {named} {built} --output_dir out {PAPERS_TRAIN} {QUICK}") == 0
     assert json.loads(Path("out/metrics.json").read_text())["data"]
     Path("artifacts/Dataset").rename("datasets/BERTJudge-Toy")  # LOCAL_DATASETS_DIR; on the Hub it would be found, too
     line = f"train --model_path {model} --dataset_path me/BERTJudge-Toy --output_dir out2 {PAPERS_TRAIN} {QUICK}"
-    assert run(line) == 0, capsys.readouterr().err
+    assert run(line) == 0
     assert Path("out/model.safetensors").read_bytes() == Path("out2/model.safetensors").read_bytes()
 
 
 def test_labels_are_learnt_as_they_are_by_every_way_to_train(make_judge: Callable[..., Path]) -> None:
     from datasets import Dataset, DatasetDict
 
-    rows = [{"question": f"{n}?", "reference": "y", "candidate": f"{n}", "label": 0.3 + n % 2 / 4} for n in range(40)]
+    rows = [{**row, "label": 0.3 + row["label"] / 4} for row in ROWS]
     DatasetDict({"m": Dataset.from_list(rows)}).save_to_disk("data/t")
-    Path("rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write_rows("rows.jsonl", rows)
     model = str(make_judge("bert"))
     line = f"train --model_path {model} --dataset_path data --max_steps 2 --save_strategy no {QUICK}"
     for more in ("", "--soft_labels", "--no-soft_labels"):
@@ -235,13 +200,12 @@ def test_labels_are_learnt_as_they_are_by_every_way_to_train(make_judge: Callabl
 def test_bad_input_is_one_sentence(
     make_judge: Callable[..., Path], complaint: Callable[..., str], subtests: pytest.Subtests
 ) -> None:
-    lines = [{"question": f"{n}?", "reference": "y", "candidate": str(n), "label": n % 2} for n in range(40)]
-    write_rows("rows.jsonl", lines)
+    write_rows("rows.jsonl", ROWS)
     Path("m.json").write_text('{"nothing": 5}')
     Path("c/sums_train/m/LLMJudge/Other_soft").mkdir(parents=True)
     Path("c/sums_train/m/candidates.json").write_text(json.dumps(["a"] * 40))
     Path("c/sums_train/m/LLMJudge/Other_soft/scores.json").write_text("[]")
-    write_rows("unlabelled.jsonl", [{name: row[name] for name in row if name != "label"} for row in lines])
+    write_rows("unlabelled.jsonl", [{"question": "1?", "reference": "y", "candidate": "x"}])
     given = f"--model_path {make_judge('bert')} --output_dir out"
     built = "--dataset_path no --tasks sums_train --tasks_dir my_tasks --label_source LLMJudge/x --candidates_dir c"
     no_scores = "there are no scores of LLMJudge/x for sums_train, m in c/sums_train/m or scores/sums_train/m; "

@@ -1,4 +1,4 @@
-"""Rows of our own in the schemas of the data sets that tasks read, by data set, configuration and split."""
+"""Rows of our own for the data sets that tasks read (with the columns that matter), by configuration and split."""
 
 from __future__ import annotations
 
@@ -10,13 +10,11 @@ Rows = list[dict]
 def arc(subject: str) -> Rows:
     return [
         {
-            "id": f"{subject}-1",
             "question": f"Which of these does {subject} study?",
             "choices": {"text": ["stars", "stones", "plants"], "label": ["A", "B", "C"]},
             "answerKey": "B",
         },
         {
-            "id": f"{subject}-2",
             "question": f"What is needed for {subject}?",
             "choices": {"text": ["a lens", "a hammer", "a map", "a rope"], "label": ["1", "2", "3", "4"]},
             "answerKey": "4",
@@ -25,44 +23,24 @@ def arc(subject: str) -> Rows:
 
 
 def mmlu(subject: str) -> Rows:
-    return [
-        {
-            "question": f"Which number is {subject}?",
-            "subject": subject,
-            "choices": ["one", "two", "three", "four"],
-            "answer": 2,
-        }
-    ]
+    return [{"question": f"Which number is {subject}?", "choices": ["one", "two", "three", "four"], "answer": 2}]
 
 
 def squad(place: str) -> Rows:
     context = f"The bridge of {place} was built in 1871 by masons from the north."
+    row = {"id": "a", "title": place, "context": context}
+    known = {"text": ["1871", "in 1871"], "answer_start": [30, 27]}
     return [
-        {
-            "id": "a",
-            "title": place,
-            "context": context,
-            "question": "When was the bridge built?",
-            "answers": {"text": ["1871", "in 1871"], "answer_start": [30, 27]},
-        },
-        {
-            "id": "b",
-            "title": place,
-            "context": context,
-            "question": "Who paid for the bridge?",
-            "answers": {"text": [], "answer_start": []},
-        },
+        {**row, "question": "When was the bridge built?", "answers": known},
+        {**row, "question": "Who paid for the bridge?", "answers": {"text": [], "answer_start": []}},
     ]
 
 
 def hotpot(name: str) -> Rows:
     return [
         {
-            "id": "h1",
             "question": f"In which country was the author of {name} born?",
             "answer": "Portugal",
-            "type": "bridge",
-            "level": "hard",
             "supporting_facts": {"title": [name, "Ana Reis", name], "sent_id": [0, 1, 1]},
             "context": {
                 "title": ["Tin mining", name, "Ana Reis"],
@@ -87,7 +65,7 @@ def gsm8k(number: int) -> Rows:
 
 
 def math(problem: str, solution: str) -> dict:
-    return {"problem": problem, "level": "Level 3", "type": "Algebra", "solution": solution}
+    return {"problem": problem, "level": "Level 3", "solution": solution}
 
 
 SUBJECTS = "algebra counting_and_probability geometry intermediate_algebra number_theory prealgebra precalculus".split()
@@ -114,62 +92,39 @@ ASDIV = [
 
 COQA = [
     {
-        "id": "c1",
-        "source": "gutenberg",
         "story": "Mira lost her hat. She found it in the barn.",
         "questions": {"input_text": ["What did Mira lose?", "Where was it?"], "turn_id": [1, 2]},
-        "answers": {"input_text": ["her hat", "in the barn"], "answer_start": [10, 32], "answer_end": [17, 43]},
+        "answers": {"input_text": ["her hat", "in the barn"]},
     }
 ]
 
 
 def drop(spans: list[str]) -> dict:
     return {
-        "section_id": "s",
-        "query_id": "q",
         "passage": "The home team scored in the 3rd and in the 70th minute; the guests scored once.",
         "question": f"How many goals ({len(spans)})?",
         "answers_spans": {"spans": spans, "types": ["number"] * len(spans)},
     }
 
 
+def gpqa(question: str, right: str, *wrong: str) -> dict:
+    options = {f"Incorrect Answer {number}": text for number, text in enumerate(wrong, 1)}
+    return {"Question": question, "Correct Answer": right, **options}
+
+
 GPQA = [
-    {
-        "Question": "Which of these particles has no charge?\n",
-        "Correct Answer": "neutron\n",
-        "Incorrect Answer 1": "proton",
-        "Incorrect Answer 2": "electron",
-        "Incorrect Answer 3": "positron",
-    },
-    {
-        "Question": "Which of these metals is liquid at 20 °C?",
-        "Correct Answer": "mercury",
-        "Incorrect Answer 1": "iron",
-        "Incorrect Answer 2": "gold",
-        "Incorrect Answer 3": "tin",
-    },
+    gpqa("Which of these particles has no charge?\n", "neutron\n", "proton", "electron", "positron"),
+    gpqa("Which of these metals is liquid at 20 °C?", "mercury", "iron", "gold", "tin"),
 ]
 
 TRUTHFUL_QA = [
     {
         "question": "What happens if you swallow an apple seed?",
         "mc1_targets": {"choices": ["Nothing happens", "A tree grows in you", "You fall asleep"], "labels": [1, 0, 0]},
-        "mc2_targets": {"choices": ["Nothing happens", "A tree grows in you"], "labels": [1, 0]},
     }
 ]
 
-MMLU_PRO = [
-    {
-        "question_id": 70,
-        "question": "Which letter is the tenth?",
-        "options": list("abcdefghij"),
-        "answer": "J",
-        "answer_index": 9,
-        "cot_content": "",
-        "category": "other",
-        "src": "ours",
-    }
-]
+MMLU_PRO = [{"question": "Which letter is the tenth?", "options": list("abcdefghij"), "answer": "J", "answer_index": 9}]
 
 DATA: dict[tuple[str, str | None, str], Rows] = {
     **{
@@ -198,18 +153,10 @@ DATA: dict[tuple[str, str | None, str], Rows] = {
             ("test", MATH_TEST if subject == "algebra" else [math(f"One of {subject}.", r"So it is $\fbox{8}$.")]),
         ]
     },
-    ("math-ai/aime24", None, "test"): [
-        {"id": 1, "problem": "Find it.", "solution": r"It is $\boxed{073}$.", "url": "here"}
-    ],
+    ("math-ai/aime24", None, "test"): [{"id": 1, "problem": "Find it.", "solution": r"It is $\boxed{073}$."}],
     ("math-ai/aime25", None, "test"): [{"problem": "Find it again.", "answer": "588", "id": "0"}],
     ("EleutherAI/asdiv", None, "validation"): [
-        {
-            "body": "Some things are there. ",
-            "question": f"How many ({number})?",
-            "solution_type": "Addition",
-            "answer": answer,
-            "formula": "1+1=2",
-        }
+        {"body": "Some things are there. ", "question": f"How many ({number})?", "answer": answer, "formula": "1+1=2"}
         for number, (answer, _) in enumerate(ASDIV)
     ],
 }

@@ -40,7 +40,6 @@ def local_data(saved_data: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def rows(local_data: Path):
-
     def load(name: str) -> list[tuple[str, str]]:
         dataset = TASKS[name]()
         return list(zip(dataset["question"], dataset["reference"], strict=True))
@@ -173,10 +172,8 @@ def test_the_order_of_options_is_that_of_every_process_and_seed() -> None:
     assert len({tuple(shuffled(options, "Which?", seed)) for seed in range(5)}) > 1
     code = f"from bert_judge.tasks import shuffled; print(shuffled({options!r}, 'Which?'))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == str(shuffled(options, "Which?")) == GOLDEN
-
-
-GOLDEN = "['four', 'two', 'three', 'one', 'five']"
+    golden = "['four', 'two', 'three', 'one', 'five']"
+    assert done.stdout.strip() == str(shuffled(options, "Which?")) == golden
 
 
 def test_too_many_options_have_no_letters() -> None:
@@ -187,16 +184,12 @@ def test_too_many_options_have_no_letters() -> None:
 
 def test_rows_of_another_kind_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Refused) -> None:
     monkeypatch.setenv("LOCAL_DATASETS_DIR", str(tmp_path))
+    keyless = {"question": "q", "choices": {"text": ["a"], "label": ["A"]}, "answerKey": "E"}
     for name, dataset, row, message in [
         ("gsm8k_test", "gsm8k/main/test", {"question": "q", "answer": "It is 4."}, "no '#### result'"),
         ("aime24", "aime24/test", {"problem": "q", "solution": "It is 4."}, "no \\boxed{result}"),
         ("aime25", "aime25/test", {"text": "q", "answer": "4"}, "no 'problem'; its columns are text, answer"),
-        (
-            "arc_easy_test",
-            "ai2_arc/ARC-Easy/test",
-            {"question": "q", "choices": {"text": ["a"], "label": ["A"]}, "answerKey": "E"},
-            "the key 'E', which is not one of its options A",
-        ),
+        ("arc_easy_test", "ai2_arc/ARC-Easy/test", keyless, "the key 'E', which is not one of its options A"),
     ]:
         Dataset.from_list([row]).save_to_disk(str(tmp_path / dataset))
         with refused(message, name=name):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -15,6 +16,7 @@ import pytest
 import bert_judge
 from bert_judge.errors import InputError
 from bert_judge.tasks import discover
+from conftest import Refused
 
 # As the README of the paper's package shows it.
 PAPER_STYLE = """
@@ -116,6 +118,20 @@ def test_families_of_ones_own_are_made_from_a_table(write: Write) -> None:
     assert added(write(facts=text)) == {"facts", "facts_soft", "facts_strict"}
 
 
+@pytest.mark.usefixtures("own_data")
+def test_the_command_lists_tasks_with_their_data(write: Write, tmp_path: Path, printed: Callable[..., str]) -> None:
+    (tmp_path / "data" / "gsm8k").mkdir()
+    (tmp_path / "data" / "gsm8k" / "test.jsonl").write_text('{"question": "q", "answer": "#### 1"}\n' * 3)
+    folder = write(mine="def my_task(): ...")
+    table = printed("tasks", "--tasks_dir", folder)
+    lines = {line.split()[0]: line.split() for line in table.splitlines() if line}
+    assert lines["gsm8k_test"] == ["gsm8k_test", "test", "yes", "openai/gsm8k", "(main)", "MIT", "math"]
+    assert lines["aime24"][:4] == ["aime24", "test", "no", "math-ai/aime24"]
+    assert "(7 configurations)" in table
+    assert " ".join(lines["my_task"]) == f"my_task {folder / 'mine.py'}"
+    assert not [name for name in lines if name.endswith(("_soft", "_strict"))]
+
+
 def test_two_folders_with_files_of_one_name_do_not_mix(write: Write, tmp_path: Path) -> None:
     first = shutil.move(write(mine="def first(): ..."), tmp_path / "other")
     second = write(mine="def second(): ...")
@@ -124,35 +140,29 @@ def test_two_folders_with_files_of_one_name_do_not_mix(write: Write, tmp_path: P
 
 
 @pytest.mark.parametrize(
-    ("files", "named"),
+    ("name", "file"),
     [
-        ({"a": "def mine(): ...", "b": "def mine(): ..."}, ["mine", "a.py", "b.py"]),
-        ({"gsm8k": "def gsm8k_test(): ..."}, ["gsm8k_test", "own tasks/gsm8k.py", "bert_judge/tasks/math_problems.py"]),
-        ({"a": "def arc_easy_test_soft(): ..."}, ["arc_easy_test_soft", "multiple_choice.py", "a.py"]),
+        ("mine", "own tasks/b.py"),
+        ("gsm8k_test", "bert_judge/tasks/math_problems.py"),
+        ("arc_easy_test_soft", "bert_judge/tasks/multiple_choice.py"),
     ],
 )
-def test_a_name_that_two_files_define(write: Write, files: dict[str, str], named: list[str]) -> None:
-    with pytest.raises(InputError, match="is defined twice") as error:
-        discover(write(**files))
-    assert all(name in str(error.value) for name in named)
+def test_a_name_that_two_files_define(write: Write, refused: Refused, name: str, file: str) -> None:
+    folder = write(a=f"def {name}(): ...", b="def mine(): ...")
+    with refused(file, match=f"the task {name} is defined twice, in .*own tasks/a.py"):
+        discover(folder)
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
+def test_a_file_that_does_not_work_is_named_with_the_reason(write: Write, refused: Refused) -> None:
+    for text, message in [
         ("def broken(:", "SyntaxError"),
         ("import no_such_module_of_mine", "ModuleNotFoundError: No module named 'no_such_module_of_mine'"),
         ("from ..utils import no_such_function", "ImportError: cannot import name 'no_such_function'"),
         ("raise RuntimeError('first\\nsecond')", "RuntimeError: first."),
-    ],
-)
-def test_a_file_that_does_not_work_is_named_with_the_reason(write: Write, text: str, message: str) -> None:
-    folder = write(broken=text)
-    with pytest.raises(InputError) as error:
-        discover(folder)
-    assert str(folder / "broken.py") in str(error.value)
-    assert message in str(error.value)
-    assert "\n" not in str(error.value)
+    ]:
+        file = write(broken=text) / "broken.py"
+        with refused(message, match=re.escape(str(file)), text=text):
+            discover(file.parent)
 
 
 def test_a_folder_that_is_none(write: Write) -> None:

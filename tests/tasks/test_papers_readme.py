@@ -14,6 +14,7 @@ from original_rows import save_all
 
 from bert_judge.cli import main
 from conftest import MakeJudge
+from json_lines import read_rows
 from language_models import save_language_model
 
 MODELS = ("Llama-3.2-1B-Instruct", "gemma-3-1b-it", "Qwen3-0.6B")
@@ -72,8 +73,10 @@ def test_the_command_line_tools(capsys: pytest.CaptureFixture[str]) -> None:
         capsys,
     )
     for task, rows in zip(tasks.split(","), (2, 2, 1), strict=True):
-        path = Path(f"artifacts/scores/{task}/Llama_3.2_1B_Instruct/BERTJudge/BERTJudge/scores.json")
-        assert len(json.loads(path.read_text())) == rows
+        folder = Path(f"artifacts/scores/{task}/Llama_3.2_1B_Instruct/BERTJudge/BERTJudge")
+        assert len(json.loads((folder / "scores.json").read_text())) == rows
+        candidates = json.loads(Path(f"artifacts/candidates/{task}/Llama_3.2_1B_Instruct/candidates.json").read_text())
+        assert [verdict["candidate"] for verdict in read_rows(folder / "verdicts.jsonl")] == candidates
 
 
 def test_training_a_judge(capsys: pytest.CaptureFixture[str]) -> None:
@@ -109,6 +112,9 @@ def test_training_a_judge(capsys: pytest.CaptureFixture[str]) -> None:
         f"--label_source LLMJudge/{TEACHER} --output_dir ./artifacts/models/BERTJudge-Toy"
     )
     run(line, capsys)
+    kept = json.loads(Path("artifacts/BERTJudge-Dataset/arc_easy_train/dataset_dict.json").read_text())
+    assert kept["splits"] == [name.replace("-", "_") for name in MODELS]
+    assert "arc_easy_train" in Path("artifacts/models/BERTJudge-Toy/README.md").read_text(encoding="utf-8")
     run(f"{line}-Mix --training_mix ./artifacts/training_mix.json", capsys)
     for name in ("BERTJudge-Toy", "BERTJudge-Toy-Mix"):
         assert (Path("artifacts/models") / name / "model.safetensors").exists()

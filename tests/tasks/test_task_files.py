@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from bert_judge.tasks import from_file
 from conftest import Refused
+from json_lines import write_rows
 
 ROWS = [{"q": "Capital of France?", "gold": "Paris"}, {"q": "2 + 2?", "gold": "4"}]
 MAP = {"question": "q", "reference": "gold"}
@@ -23,33 +22,20 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def write(name: str, rows: list[dict[str, Any]]) -> str:
-    if name.endswith(".csv"):
-        Path(name).write_text("q,gold\n" + "".join(f"{row['q']},{row['gold']}\n" for row in rows))
-    else:
-        Path(name).write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return name
-
-
-@pytest.mark.parametrize("name", ["a.jsonl", "a.csv"])
-def test_the_columns_of_a_dataset(name: str) -> None:
-    dataset = from_file(write(name, ROWS), MAP)
-    assert dataset.column_names == ["question", "reference"]
-    assert dataset["question"][:] == ["Capital of France?", "2 + 2?"]
-    assert dataset["reference"][:] == ["Paris", "4"]
-
-
-def test_columns_that_are_called_so_need_no_map() -> None:
-    dataset = from_file(write("a.jsonl", [{"question": "Why?", "reference": ["So", "Because"], "more": 1}]))
-    assert dataset[:] == {"question": ["Why?"], "reference": [["So", "Because"]]}
+def test_the_columns_of_a_dataset() -> None:
+    Path("a.csv").write_text("q,gold\nCapital of France?,Paris\n2 + 2?,4\n")
+    for name in (write_rows("a.jsonl", ROWS), "a.csv"):
+        assert from_file(name, MAP)[:] == {"question": ["Capital of France?", "2 + 2?"], "reference": ["Paris", "4"]}
 
 
 def test_columns_are_recognised_and_references_may_be_several() -> None:
     """As in files of answers; candidates and labels are not read."""
+    dataset = from_file(write_rows("a.jsonl", [{"question": "Why?", "reference": ["So", "Because"], "more": 1}]))
+    assert dataset[:] == {"question": ["Why?"], "reference": [["So", "Because"]]}
     rows = [{"prompt": "Why?", "answer": "So", "response": [1], "label": "?"}, {"prompt": "Who?", "answer": ["A", "B"]}]
-    assert from_file(write("a.jsonl", rows))["reference"][:] == [["So"], ["A", "B"]]
+    assert from_file(write_rows("a.jsonl", rows))["reference"][:] == [["So"], ["A", "B"]]
     several = [{"q": "Why?", "a": "So", "b": "Because"}, {"q": "Who?", "a": "A", "b": None}]
-    dataset = from_file(write("b.jsonl", several), {"question": "q", "reference": ("a", "b")})
+    dataset = from_file(write_rows("b.jsonl", several), {"question": "q", "reference": ("a", "b")})
     assert dataset["reference"][:] == [["So", "Because"], ["A"]]
 
 
@@ -58,10 +44,10 @@ def test_a_path_is_not_looked_for_among_local_data_sets(
 ) -> None:
     monkeypatch.setenv("LOCAL_DATASETS_DIR", str(folder / "local"))
     (folder / "local").mkdir()
-    write("local/a.jsonl", ROWS * 2)
-    assert len(from_file(write("a.jsonl", ROWS), MAP)) == 2
+    write_rows("local/a.jsonl", ROWS * 2)
+    assert len(from_file(write_rows("a.jsonl", ROWS), MAP)) == 2
     assert capfd.readouterr() == ("", "")  # no progress bars either
-    assert len(from_file(write("a.jsonl", ROWS * 3), MAP)) == 6  # nor is it cached
+    assert len(from_file(write_rows("a.jsonl", ROWS * 3), MAP)) == 6  # nor is it cached
 
 
 def test_rows_that_are_refused(refused: Refused):
@@ -75,6 +61,6 @@ def test_rows_that_are_refused(refused: Refused):
         ([], MAP, "is empty"),
     ]:
         with refused(message, rows=rows, columns=columns):
-            from_file(write("a.jsonl", rows), columns)
+            from_file(write_rows("a.jsonl", rows), columns)
     with refused("org/rows.jsonl does not exist"):
         from_file("org/rows.jsonl")
