@@ -12,6 +12,7 @@ import unicodedata
 from collections import Counter
 
 _ARTICLES = frozenset(["a", "an", "the"])
+_NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
     "\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff"  # Japanese kana
@@ -28,9 +29,12 @@ def normalise(text: str) -> str:
     "1,000" becomes "1000" (and "12.5" becomes "125"). Accents stay. These are SQuAD's rules, except that a text of
     articles alone keeps them, so that the answer "(A)" does not become empty.
     """
-    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
-    chars = (char for char in folded if char not in string.punctuation and unicodedata.category(char)[0] != "P")
-    words = unicodedata.normalize("NFC", "".join(chars)).split()
+    if text.isascii():
+        words = text.lower().translate(_NO_PUNCTUATION).split()
+    else:
+        folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+        chars = (char for char in folded if char not in string.punctuation and unicodedata.category(char)[0] != "P")
+        words = unicodedata.normalize("NFC", "".join(chars)).split()
     return " ".join([word for word in words if word not in _ARTICLES] or words)
 
 
