@@ -18,10 +18,13 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
+import torch
 import yaml
 
 from bert_judge import BERTJudge, Sample, __version__
 from bert_judge.cli import main
+from bert_judge.encoder.models import load_hf_encoder
+from bert_judge.encoder.torch_runtime import first_token_only
 from bert_judge.errors import InputError, MissingExtraError, ModelError, OutputError
 from bert_judge.measures import Confusion, brier, expected_calibration_error, fit_temperature
 from bert_judge.reading import InputForm, JudgeConfig
@@ -458,6 +461,31 @@ def test_marks_add_token_types_that_are_learnt_and_kept_in_a_further_training(
     before, after = (json.loads((f / "config.json").read_text()) for f in (trained.folder, further.folder))
     assert before["vocab_size"] == after["vocab_size"]
     assert before["type_vocab_size"] == after["type_vocab_size"] == 10
+
+
+def test_an_architecture_without_token_types_gets_them_for_marks(make_judge: MakeJudge, tmp_path: Path) -> None:
+    encoder = make_judge("mpnet")
+    config = replace(CONFIG, num_train_epochs=1, learning_rate=1e-2)
+    folder = train(str(encoder), rows(), tmp_path / "marked", FORM, config).folder
+    types = weights(folder)["mpnet.embeddings.token_type_embeddings.weight"]
+    assert len(types) == 10 * 32
+    assert any(types[32:64])
+    samples = rows(8)
+    by_runtime = [
+        [verdict.score for verdict in BERTJudge(str(folder), dtype="float32", runtime=runtime).assess(samples)]
+        for runtime in ("torch", "openvino")
+    ]
+    assert by_runtime[0] == pytest.approx(by_runtime[1], abs=1e-4)
+    model = load_hf_encoder(str(folder), dtype="float32")
+    ids = torch.tensor([[0, 9, 8, 7, 2]])
+    [whole] = model(ids, torch.ones_like(ids), ids % 3).logits.tolist()
+    [first] = first_token_only(model)(ids, torch.ones_like(ids), ids % 3).logits.tolist()
+    assert first == pytest.approx(whole, abs=1e-6)
+    plain, typed = (model(ids, torch.ones_like(ids), kinds).logits for kinds in (torch.zeros_like(ids), ids % 3))
+    assert not torch.allclose(plain, typed)
+    untouched = load_hf_encoder(str(encoder), dtype="float32", new_head=True)  # types that add nothing yet
+    original = load_hf_encoder(str(encoder), dtype="float32")
+    assert torch.equal(untouched(ids, torch.ones_like(ids)).logits, original(ids, torch.ones_like(ids)).logits)
 
 
 @pytest.mark.parametrize("architecture", ["roberta", "eurobert"])

@@ -51,7 +51,7 @@ class TrainOptions:
     include_question: Annotated[bool, "the judge reads the question"] = True
     include_reference: Annotated[bool, "the judge reads references; without, the rows need none"] = True
     training_mix: Annotated[str | None, "JSON file {task: {model: rows}} of what is taken"] = None
-    marks: Annotated[bool, "mark how words and values agree, for encoders that have token types"] = False
+    marks: Annotated[bool, "mark how words and values agree, for encoders with token types and for MPNet"] = False
     options: Annotated[bool, "read a reference that names one of the question's options as letter and words"] = False
     max_tokens: Annotated[int | None, "the longest input in tokens (default: the encoder's limit)"] = None
     trust_remote_code: Annotated[bool, "run the model's own code if transformers lacks its architecture"] = False

@@ -38,6 +38,9 @@ _UNREAD = ("pooler.", "decoder.")  # weights that no hidden state of an encoder 
 _OFFSET_POSITIONS = frozenset(
     "roberta xlm-roberta xlm-roberta-xl camembert mpnet longformer roberta-prelayernorm xmod".split()
 )
+ADDED_TYPES = frozenset(["mpnet"])
+"""Architectures without token types, to which a training adds them (`encoder.mpnet`)."""
+
 _ATTENTION_DROPOUT = ("attention_probs_dropout_prob", "attention_dropout")
 _HIDDEN_DROPOUT = ("hidden_dropout_prob", "dropout", "mlp_dropout", "embedding_dropout")
 _LAYER_COUNTS = ("encoder_layers", "num_encoder_layers", "num_hidden_layers", "n_layers", "n_layer", "num_layers")
@@ -228,9 +231,15 @@ def _load_weights(
             f"{folder} has {weights}; model.safetensors was expected. With allow_pickle=True pickled tensors, and "
             "nothing else, are converted once."
         )
+    architecture = getattr(transformers, auto_class)
+    typed = other_shapes or getattr(config, "type_vocab_size", 1) > 1
+    if config.model_type == "mpnet" and auto_class == "AutoModelForSequenceClassification" and typed:
+        from bert_judge.encoder.mpnet import MarkedMPNetForSequenceClassification
+
+        architecture = MarkedMPNetForSequenceClassification
     try:
         with quiet_transformers():
-            model, info = getattr(transformers, auto_class).from_pretrained(
+            model, info = architecture.from_pretrained(
                 folder,
                 config=config,
                 dtype=dtype,

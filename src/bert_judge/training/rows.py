@@ -12,7 +12,7 @@ from numbers import Real
 from pathlib import Path
 from typing import Any, TypeVar
 
-from bert_judge.encoder.models import load_config
+from bert_judge.encoder.models import ADDED_TYPES, load_config
 from bert_judge.errors import InputError, did_you_mean
 from bert_judge.inputs import ColumnMap, Source, open_source
 from bert_judge.inputs.datasets import find_dataset, get_dataset_config_names, load_dataset_dict
@@ -242,7 +242,8 @@ def _has_both_labels(rows: Sequence[Sample]) -> bool:
 def check_form(source: Path, form: InputForm, rows: TrainingRows, config: TrainConfig, trust_remote_code: bool) -> None:
     """Raise InputError if encoder or rows do not fit the form."""
     architecture = load_config(source, trust_remote_code)
-    if form.marks and getattr(architecture, "type_vocab_size", 0) < 2:
+    has_types = getattr(architecture, "type_vocab_size", 0) > 1 or architecture.model_type in ADDED_TYPES
+    if form.marks and not has_types:
         raise InputError(f"{source} has no token types, which carry match marks; train it with marks=False.")
     everything = [*rows.train, *rows.dev]
     without = sum(not any(example.references) for example in everything)
