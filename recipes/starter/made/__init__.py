@@ -76,7 +76,7 @@ KINDS: dict[str, tuple[Callable[[Bank, Random], Rows], int]] = {
     "beside the point": (close.beside_the_point, 1_000),
     "other words": (other_words.other_words, 3_600),
     "inflected": (other_words.inflected, 600),
-    "vague values": (precise.vague_values, 2_400),
+    "less precise": (precise.less_precise, 2_400),
     "relative dates": (precise.relative_dates, 1_600),
     "enough": (enough.enough, 1_800),
     "ordered": (enough.ordered, 1_200),

@@ -14,7 +14,7 @@ _SEASONS = ("winter", "spring", "summer", "autumn")
 _THIRDS = ("early", "mid-", "late")
 
 
-def vague_values(bank: Bank, chance: Random) -> Rows:
+def less_precise(bank: Bank, chance: Random) -> Rows:
     """A value that is less precise than the question asks for is incorrect; the value itself, in such words, counts."""
     for _ in range(ROUNDS):
         yield from chance.choice((_vague_date, _vague_date, _vague_number, _vague_year, _wider_question))(chance)
