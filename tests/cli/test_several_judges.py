@@ -9,8 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from bert_judge.cli.score import main
+from bert_judge.errors import OutputError
 from bert_judge.inputs import open_source
 from bert_judge.records import JudgeInfo, Sample, Verdict
+from conftest import Refused
 from failing_judges import EndpointJudge
 from json_lines import EXAMPLES, read_rows, write_rows
 
@@ -131,3 +134,11 @@ def test_no_text_of_a_csv_file_is_a_formula(printed) -> None:
     again = open_source(path, columns={"candidate": "candidate", "reference": "candidate"})
     assert [sample.candidate for sample in again] == FORMULAS
     assert [sample.id for sample in again] == [f"={n}" for n in range(len(FORMULAS))]
+
+
+def test_a_file_of_another_kind_is_not_replaced(refused: Refused) -> None:
+    Path("mine-suite.csv").write_text("name,price\napple,1\n")
+    with refused(r"mine-suite.csv is in the way, and no run wrote it", error=OutputError):
+        main([str(EXAMPLES), "--judge", "containment,token_f1", "--output_dir", "mine"])
+    assert Path("mine-suite.csv").read_text() == "name,price\napple,1\n"
+    assert not Path("mine").exists()

@@ -33,7 +33,14 @@ from bert_judge.report import write_report
 from bert_judge.report.cascade import stages_document
 from bert_judge.report.comparison import Comparison, comparison_document
 from bert_judge.report.document import Block, Document
-from bert_judge.report.score import harness_document, result_facts, saved_runs_table, suite_table, write_columns
+from bert_judge.report.score import (
+    columns_path,
+    harness_document,
+    result_facts,
+    saved_runs_table,
+    suite_table,
+    write_columns,
+)
 from bert_judge.results import (
     EXPLANATIONS,
     PART_ROWS,
@@ -100,6 +107,8 @@ def main(arguments: Sequence[str]) -> int:
     specs, options = read_judges(values), options_from(ScoreOptions, values)
     output_dir = check_folder(options.output_dir)
     jobs = _jobs(specs, _open(options), options, output_dir)
+    if len(jobs) > 1:
+        columns_path(output_dir)  # a file in its way is refused before anything is judged
     command = ["bert-judge", "score", *arguments]
     results: dict[str, ResultFolder] = {}
     for name, spec in specs.items():
@@ -269,7 +278,7 @@ def _write_page(results: Sequence[ResultFolder], path: Path, load: _Load) -> str
             folders = " ".join(str(result.folder) for result in results)
             raise OutputError(
                 f"the result in {folders} is whole, and only its page is missing, as {cause}; "
-                f"bert-judge report {folders} writes it when that is mended."
+                f"bert-judge report {folders} writes it once this is fixed."
             ) from error
     return f", {path.name}"
 

@@ -7,6 +7,7 @@ import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from bert_judge.errors import OutputError
 from bert_judge.inputs import SavedRun
 from bert_judge.measures import Estimate
 from bert_judge.report.document import Block, Content, Document, Example, Examples, Facts, Table
@@ -82,8 +83,18 @@ def write_columns(results: Mapping[str, ResultFolder], folder: Path, *, candidat
     undecided verdict is an empty cell. Raises OutputError where the file can't be written.
     """
     texts = ["id", "question", *(["candidate"] if candidate else []), "gold"]
-    path = folder.parent / f"{folder.resolve().name}-suite.csv"
+    path = columns_path(folder)
     write_files(path.parent, {path.name: _csv_lines(results, texts)})
+    return path
+
+
+def columns_path(folder: Path) -> Path:
+    """Where `write_columns` writes the table of a folder. Raises OutputError if another file of that name is there."""
+    path = folder.parent / f"{folder.resolve().name}-suite.csv"
+    if path.exists():
+        with path.open("rb") as file:
+            if not file.read(12).startswith(b"id,question,"):
+                raise OutputError(f"{path} is in the way, and no run wrote it; name another output folder.")
     return path
 
 

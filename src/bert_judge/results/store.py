@@ -5,7 +5,7 @@
     store.get([key_of(signature, prompt)])
 
 Several threads and processes may use one file. What `put` has kept survives a killed process. Every entry has a
-checksum: one that was damaged is not served, and a damaged file is mended with the entries that can still be read.
+checksum: one that was damaged is not served, and a damaged file is repaired with the entries that can still be read.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ class Store:
     def _do(self, action: Callable[[sqlite3.Connection], T]) -> T:
         """Do something with the file, for one thread at a time; a forked process opens its own, as SQLite demands.
 
-        A file that is damaged is mended, and the action done once more.
+        A damaged file is repaired, and the action done once more.
         """
         try:
             with self._lock:

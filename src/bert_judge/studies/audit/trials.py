@@ -183,8 +183,8 @@ class Invariance:
                     yield Trial(name, pattern, changed, plain)
 
 
-def _drawn(made: Sequence[_T], draws: int | None, chance: Random) -> Sequence[_T]:
-    return made if draws is None else chance.sample(made, len(made))[:draws]
+def _drawn(pairs: Sequence[_T], draws: int | None, chance: Random) -> Sequence[_T]:
+    return pairs if draws is None else chance.sample(pairs, len(pairs))[:draws]
 
 
 # ------------------------------------------------------------------------------------------------------------- attacks
