@@ -36,7 +36,7 @@ T = TypeVar("T")
 _FIRST_WAIT, _LONGEST_WAIT = 0.5, 60.0  # seconds before the first retry, doubled each time
 _LONGEST_PAUSE = 600.0  # seconds that a server may ask us to wait; if it asks for more, the request fails
 _CLOSING_SECONDS = 10.0  # the most that closing connections may take
-_RETRIED = frozenset([408, 409, 425, 429])  # and all from 500 on
+_RETRIED = frozenset([408, 409, 425, 429])  # and all from 500 on, but 501: not implemented
 
 
 class FailedRequestError(Exception):
@@ -56,10 +56,10 @@ class Endpoint:
 
     Its address may hold a user and a password (sent as basic authentication) and a query (sent with each request);
     `url` is the address without them. `timeout` is the time for a whole request, in seconds, from the connection to the
-    last byte. Failed connections, timeouts, the statuses 408, 409, 425, 429 and 5xx, and unusable answers are retried
-    `retries` times, after waits that double or that the server asks for (Retry-After). Requests are spread evenly over
-    each minute where `per_minute` limits them. Raises InputError, which names the parameter `name`, if `address` is not
-    an address.
+    last byte. Failed connections, timeouts, the statuses 408, 409, 425, 429 and 5xx (but 501), and unusable answers are
+    retried `retries` times, after waits that double or that the server asks for (Retry-After). Requests are spread
+    evenly over each minute where `per_minute` limits them. Raises InputError, which names the parameter `name`, if
+    `address` is not an address.
     """
 
     def __init__(
@@ -173,7 +173,7 @@ class Client:
             raise FailedRequestError(f"the connection to {url} failed ({reason})") from error
         if status >= 400:
             pause = _retry_after(response.headers)
-            helps = (status in _RETRIED or status >= 500) and pause <= _LONGEST_PAUSE
+            helps = (status in _RETRIED or (status >= 500 and status != 501)) and pause <= _LONGEST_PAUSE
             message = f"{url} answered {status} ({self._endpoint.public(_message(text))})"
             raise FailedRequestError(message, pause if helps else None, status)
         if status >= 300:

@@ -1,11 +1,13 @@
-"""A language model behind an OpenAI-compatible chat endpoint: vLLM, SGLang, llama.cpp, Ollama, hosted ones."""
+"""Models behind HTTP endpoints, such as a language model behind an OpenAI-compatible chat endpoint."""
 
 from __future__ import annotations
 
 import math
 import os
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future
+from dataclasses import dataclass
 from itertools import islice
 from queue import SimpleQueue
 from typing import Any, Final
@@ -16,6 +18,7 @@ from bert_judge.generators.base import (
     ALTERNATIVES,
     Arrived,
     BackendGenerator,
+    Generator,
     GeneratorOptions,
     Reply,
     Sampling,
@@ -25,32 +28,43 @@ from bert_judge.generators.endpoints import Client, Endpoint, FailedRequestError
 from bert_judge.inputs.values import listed, mapping
 from bert_judge.reading import opening_token
 
-_HOSTED: Final = "https://api.openai.com/v1"
-_HOPELESS = {401: "is OPENAI_API_KEY right?", 404: "are the address and the model's name right?"}
-_MOST_TOKENS = 1 << 53  # no real count is larger
+_OPENAI_KEY: Final = "OPENAI_API_KEY"
+_MOST_TOKENS: Final = 1 << 53  # no real count is larger
 
 
-class OpenAIGenerator(BackendGenerator):
+@dataclass(frozen=True, slots=True)
+class Service:
+    """A kind of HTTP service: the path of a request, its hosted address, the variable of its key, and its answers."""
+
+    path: str
+    hosted: str = "https://api.openai.com/v1"
+    key: str = _OPENAI_KEY
+    answer: str = "a chat completion"
+
+
+class EndpointGenerator(Generator):
     """A model behind an endpoint, which gets `concurrency` requests at a time.
 
-    The key is read from OPENAI_API_KEY; with a `base_url` (or OPENAI_BASE_URL) none is needed. That address may hold a
-    user and a password (sent instead of the key) and a query (sent with each request); these are never written or
-    printed, and are not in the signature.
+    The key is read from the service's variable; with a `base_url` (or OPENAI_BASE_URL) none is needed. That address may
+    hold a user and a password (sent instead of the key) and a query (sent with each request); these are never written
+    or printed, and are not in the signature.
 
     A request that fails is retried as in `Endpoint`; if it still fails, the reply has an `error`. A status that would
-    meet every prompt (401, 404, a redirect) raises ModelError. The endpoint refuses or cuts prompts that are too long.
+    meet every prompt (401, 404, 501, a redirect) raises ModelError. The endpoint refuses or cuts prompts that are too
+    long.
     """
 
-    backend = "openai"
-
-    def _load(self) -> Mapping[str, object]:
-        options = self._options
-        import_extra("httpx2", "the backend openai", "openai")
-        base_url, key = options.base_url or os.environ.get("OPENAI_BASE_URL"), os.environ.get("OPENAI_API_KEY")
+    def _open(self, client: str, service: Service, options: GeneratorOptions) -> Mapping[str, object]:
+        """Prepare requests to a service, on behalf of a `client`; returns what is in the signature."""
+        import_extra("httpx2", client, "openai")
+        base_url, key = options.base_url, os.environ.get(service.key)
+        if service.key == _OPENAI_KEY:
+            base_url = base_url or os.environ.get("OPENAI_BASE_URL")
         if not key and not base_url:
-            raise InputError("the backend openai has no key; set OPENAI_API_KEY, or base_url for your own server.")
+            raise InputError(f"{client} has no key; set {service.key}, or base_url for your own server.")
+        self._service, self._concurrency = service, options.concurrency
         self._endpoint = Endpoint(
-            base_url or _HOSTED,
+            base_url or service.hosted,
             "base_url",
             key=key,
             timeout=options.timeout,
@@ -58,9 +72,15 @@ class OpenAIGenerator(BackendGenerator):
             connections=options.concurrency,
             per_minute=options.requests_per_minute,
         )
-        hosted = (urlsplit(self._endpoint.url).hostname or "").endswith("openai.com")
-        self._body = {"model": self.name, **_body(self._sampling, options, self._choices, hosted)}
         return {"model": self.name, "url": self._endpoint.url}
+
+    @abstractmethod
+    def _request(self, prompt: str) -> Mapping[str, Any]:
+        """The body of the request for a prompt, which has no lone surrogates."""
+
+    @abstractmethod
+    def _reply(self, body: Any) -> Reply:
+        """The reply in an answer. Raises FailedRequestError where it holds none, or what a malformed one raises."""
 
     def replies(self, prompts: Iterable[str], arrived: Arrived | None = None) -> Iterator[tuple[int, Reply]]:
         """The replies as they come; a prompt is read when its request can be sent.
@@ -77,7 +97,7 @@ class OpenAIGenerator(BackendGenerator):
                 return index, reply
 
             while True:
-                for row in islice(rows, self._options.concurrency - running):
+                for row in islice(rows, self._concurrency - running):
                     session.submit(ask(*row)).add_done_callback(finished.put)
                     running += 1
                 if not running:
@@ -87,26 +107,48 @@ class OpenAIGenerator(BackendGenerator):
                 yield reply
 
     async def _ask(self, client: Client, prompt: str) -> Reply:
-        system = self._options.system_prompt
-        turns = [{"role": "system", "content": system}] if system else []
-        text = prompt.encode(errors="replace").decode()  # lone surrogates have no UTF-8
-        body = {**self._body, "messages": [*turns, {"role": "user", "content": text}]}
+        body = self._request(prompt.encode(errors="replace").decode())  # lone surrogates have no UTF-8
         try:
-            return await client.ask("POST", "/chat/completions", body, self._read)
+            return await client.ask("POST", self._service.path, body, self._read)
         except FailedRequestError as error:
-            if error.status in _HOPELESS or 300 <= (error.status or 0) < 400:
-                hint = _HOPELESS.get(error.status or 0, "give the address that it has now.")
-                raise ModelError(f"{error}; {hint}") from error
+            hopeless = {
+                401: f"is {self._service.key} right?",
+                404: f"are the address (before {self._service.path}) and the model's name right?",
+                501: f"can this model answer {self._service.path}?",
+                **dict.fromkeys(range(300, 400), "give the address that it has now."),
+            }
+            if error.status in hopeless:
+                raise ModelError(f"{error}; {hopeless[error.status]}") from error
             return Reply("", "error", error=str(error))
 
     def _read(self, body: Any) -> Reply:
         try:
-            return _read(body, self._options.think_token, self._choices)
+            return self._reply(body)
         except FailedRequestError as error:
             problem = str(error)
         except (KeyError, TypeError, AttributeError, IndexError, ValueError, OverflowError):
-            problem = f"something that is not a chat completion ({str(body)[:80]!r})"
+            problem = f"something that is not {self._service.answer} ({str(body)[:80]!r})"
         raise FailedRequestError(f"{self._endpoint.url} sent {self._endpoint.public(problem[:300])}")
+
+
+class OpenAIGenerator(EndpointGenerator, BackendGenerator):
+    """A language model behind an OpenAI-compatible chat endpoint: vLLM, SGLang, llama.cpp, Ollama, hosted ones."""
+
+    backend = "openai"
+
+    def _load(self) -> Mapping[str, object]:
+        loaded = self._open("the backend openai", Service("/chat/completions"), self._options)
+        hosted = (urlsplit(self._endpoint.url).hostname or "").endswith("openai.com")
+        self._body = {"model": self.name, **_body(self._sampling, self._options, self._choices, hosted)}
+        return loaded
+
+    def _request(self, prompt: str) -> Mapping[str, Any]:
+        system = self._options.system_prompt
+        turns = [{"role": "system", "content": system}] if system else []
+        return {**self._body, "messages": [*turns, {"role": "user", "content": prompt}]}
+
+    def _reply(self, body: Any) -> Reply:
+        return _read(body, self._options.think_token, self._choices)
 
 
 def _body(sampling: Sampling, options: GeneratorOptions, choices: int, hosted: bool) -> dict[str, Any]:
@@ -126,7 +168,6 @@ def _body(sampling: Sampling, options: GeneratorOptions, choices: int, hosted: b
 
 
 def _read(body: Any, think_token: str, choices: int) -> Reply:
-    """The reply in an answer. Raises FailedRequestError where it holds none, or what a malformed one raises."""
     if not body["choices"]:
         raise FailedRequestError("a reply without choices")
     choice, usage = body["choices"][0], body.get("usage") or {}
@@ -145,13 +186,13 @@ def _read(body: Any, think_token: str, choices: int) -> Reply:
     return Reply(
         content or "",
         "length" if choice.get("finish_reason") == "length" else "stop",
-        _count(usage, "prompt_tokens"),
-        _count(usage, "completion_tokens"),
+        token_count(usage, "prompt_tokens"),
+        token_count(usage, "completion_tokens"),
         choices=_choices(choice, choices),
     )
 
 
-def _count(usage: Mapping[str, Any], name: str) -> int:
+def token_count(usage: Mapping[str, Any], name: str) -> int:
     """A number of tokens, 0 if it is missing. Raises ValueError or OverflowError for an impossible one."""
     count = int(usage.get(name) or 0)
     if not 0 <= count <= _MOST_TOKENS:
