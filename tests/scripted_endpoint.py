@@ -1,4 +1,4 @@
-"""An OpenAI-compatible endpoint on loopback that says what a test tells it to, faults included."""
+"""An endpoint on loopback, of a chat or decision model, that says what a test tells it to, faults included."""
 
 from __future__ import annotations
 
@@ -36,11 +36,16 @@ class Answer:
     tokens: Sequence[tuple[str, Mapping[str, float]]] = ()
     """The last tokens of the reply, each with the log probabilities of the likeliest ones."""
 
-    def content(self, prompt: str) -> bytes:
+    probability: float | None = 0.9
+    """What a decision route answers; None is a refusal."""
+
+    def content(self, prompt: str, asked: Mapping) -> bytes:
         if self.body is not None:
             return self.body.encode()
         if self.status != 200:
             return json.dumps({"error": {"message": "scripted trouble"}}).encode()
+        if "questions" in asked:
+            return json.dumps(self.decided(prompt, asked)).encode()
         message = {"role": "assistant", "content": self.text}
         if self.reasoning is not None:
             message["reasoning_content"] = self.reasoning
@@ -50,6 +55,20 @@ class Answer:
         usage = {"prompt_tokens": len(prompt.split()), "completion_tokens": len(str(self.text or "").split())}
         completion = json.dumps({"object": "chat.completion", "choices": [choice]})[:-1]
         return f'{completion}, "usage": {self.usage or json.dumps(usage)}}}'.encode()
+
+    def decided(self, prompt: str, asked: Mapping) -> dict:
+        """The answers to one question, as openai.types.Decision or as TypeSafe's SystemOneResponse."""
+        usage: dict = {"input_tokens": len(prompt.split()), "output_tokens": 1}
+        if "state" in asked:
+            answer = {"type": "noul", "noul": self.probability}
+            answers: object = {} if self.probability is None else dict.fromkeys(asked["questions"], answer)
+            return {"model": asked["model"], "answers": answers, "usage": usage}
+        refusal, predicate = {"type": "refusal"}, {"type": "predicate", "probability": self.probability}
+        answer = refusal if self.probability is None else predicate
+        usage |= {"total_tokens": usage["input_tokens"] + 1, "output_tokens_details": {"reasoning_tokens": 0}}
+        usage["input_tokens_details"] = {"cache_write_tokens": 0, "cached_tokens": 0}
+        answers = [{**answer, "name": question.get("name")} for question in asked["questions"]]
+        return {"model": asked["model"], "answers": answers, "usage": usage}
 
 
 def _token(token: str, known: Mapping[str, float]) -> dict:
@@ -143,7 +162,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
             return
         body = json.loads(content or b"{}")
-        prompt = body["messages"][-1]["content"] if "messages" in body else self.path
+        prompt = self.prompt(body)
         with running.lock:
             before = running.asked[prompt]
             running.asked[prompt] += 1
@@ -162,7 +181,7 @@ class _Handler(BaseHTTPRequestHandler):
             running.busy -= 1
         if answer.drips:
             return
-        content = answer.content(prompt)
+        content = answer.content(prompt, body)
         try:
             self.send_response(answer.status)
             self.send_header("content-type", "application/json")
@@ -174,6 +193,12 @@ class _Handler(BaseHTTPRequestHandler):
         except OSError:  # the client has given up
             self.close_connection = True
         self.close_connection |= answer.cut
+
+    def prompt(self, body: dict) -> str:
+        """What is asked about: the last message, or the state of a decision; the path, where a request has none."""
+        if "messages" in body:
+            return body["messages"][-1]["content"]
+        return json.dumps(body["state"], ensure_ascii=False) if "state" in body else body.get("input", self.path)
 
     def drip(self, answer: Answer) -> None:
         """Send blanks until the client has gone."""

@@ -12,7 +12,7 @@ from dataclasses import replace
 import pytest
 
 from bert_judge import BERTJudge, Sample
-from bert_judge.judges import JUDGES, BERTScore, Cascade, Judge, LLMJudge, RegexJudge, RemoteJudge
+from bert_judge.judges import JUDGES, BERTScore, Cascade, DecisionJudge, Judge, LLMJudge, RegexJudge, RemoteJudge
 from bert_judge.judges.cascade import CascadePlan, Certificate, Stage
 from conftest import Refused
 from scripted_endpoint import Answer, endpoint
@@ -33,11 +33,12 @@ MAKERS: dict[str, Callable[[], Judge]] = {
     "BERTJudge": BERTJudge,
     "BERTScore": BERTScore,
     "LLMJudge": lambda: LLMJudge("a-model", "openai", store="off"),
+    "DecisionJudge": lambda: DecisionJudge("a-model", store="off"),
     "RegexJudge": lambda: RegexJudge("none", "token_f1"),
     "Cascade": cascade,
     "RemoteJudge": lambda: RemoteJudge(os.environ["SERVER_OF_THE_TESTS"]),
 }
-EXACT = dict.fromkeys(("LLMJudge", "RegexJudge", "Cascade"), 0.0)
+EXACT = dict.fromkeys(("LLMJudge", "DecisionJudge", "RegexJudge", "Cascade"), 0.0)
 TOLERANCE = {"BERTJudge": 5e-3, "BERTScore": 5e-3, "RemoteJudge": 5e-3, **EXACT}
 LIMITED = {"BERTJudge", "BERTScore", "RemoteJudge"}  # which cut what they can't read
 OWN_SCALES = {"BERTScore": (-1, 1)}  # and no labels

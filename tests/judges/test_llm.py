@@ -12,11 +12,13 @@ import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from bert_judge.errors import InputError, ModelError, OutputError
+from bert_judge.judges import DecisionJudge, Judge
 from bert_judge.judges.base import Costs
 from bert_judge.judges.llm import LLMJudge, find_verdict
 from bert_judge.records import Sample, Verdict
@@ -56,7 +58,8 @@ def number_of(prompt: str) -> int:
 
 
 def right_if_even(prompt: str, _: int = 0) -> Answer:
-    return Answer(f"Let me see.\nFinal answer: {number_of(prompt) % 2 == 0}")
+    right = number_of(prompt) % 2 == 0
+    return Answer(f"Let me see.\nFinal answer: {right}", probability=0.75 if right else 0.25)
 
 
 def test_the_last_verdict_counts(subtests: pytest.Subtests):
@@ -252,10 +255,10 @@ def test_a_fault_ends_in_retries_and_then_undecided(tmp_path: Path):
 
 _RUN = """
 import json, sys
-from bert_judge.judges.llm import LLMJudge
+from bert_judge.judges import JUDGES
 from bert_judge.records import Sample
-url, store, count = sys.argv[1:]
-judge = LLMJudge("m", "openai", base_url=url, store=store, concurrency=4)
+kind, what, url, store, count = sys.argv[1:]
+judge = JUDGES[kind]("m", what, base_url=url, store=store, concurrency=4)
 samples = [Sample(f"candidate {number}", ("Paris",), "Where?") for number in range(int(count))]
 print("ready", flush=True)
 verdicts = [(verdict.score, dict(verdict.details)) for verdict in judge.assess(samples)]
@@ -264,10 +267,11 @@ print(json.dumps(verdicts))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
-def test_a_killed_run_asks_for_no_reply_that_had_arrived(tmp_path: Path):
-    path, rows = tmp_path / "store.sqlite", 240
-    with endpoint(lambda prompt, _: Answer(right_if_even(prompt).text, seconds=0.02)) as server:
-        command = [sys.executable, "-c", _RUN, server.base_url, str(path), str(rows)]
+@pytest.mark.parametrize("kind", [(LLMJudge, "openai"), (DecisionJudge, "decisions"), (DecisionJudge, "systemone")])
+def test_a_killed_run_asks_for_no_reply_that_had_arrived(kind: tuple[type[Judge], str], tmp_path: Path):
+    path, rows, names = tmp_path / "store.sqlite", 240, (kind[0].__name__, kind[1])
+    with endpoint(lambda prompt, _: replace(right_if_even(prompt), seconds=0.02)) as server:
+        command = [sys.executable, "-c", _RUN, *names, server.base_url, str(path), str(rows)]
         seconds = random.Random(time.time_ns()).uniform(0.05, 0.3)
         for _ in range(2):
             process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
@@ -286,7 +290,8 @@ def test_a_killed_run_asks_for_no_reply_that_had_arrived(tmp_path: Path):
         assert len(server.bodies) - sum(asked.values()) == rows - kept
         killed = json.loads(done.stdout.splitlines()[1])
         assert sum(server.asked.values()) <= rows + 2 * 4
-        whole = [[v.score, dict(v.details)] for v in make(server).assess(numbered(rows))]
+        judge = kind[0]("m", kind[1], base_url=server.base_url, store="off")
+        whole = [[v.score, dict(v.details)] for v in judge.assess(numbered(rows))]
     assert killed == whole
 
 

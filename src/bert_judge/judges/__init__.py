@@ -6,6 +6,7 @@ from bert_judge.judges.base import Judge
 from bert_judge.judges.bert import BERTJudge
 from bert_judge.judges.bertscore import BERTScore
 from bert_judge.judges.cascade import Cascade
+from bert_judge.judges.decision import DecisionJudge
 from bert_judge.judges.llm import LLMJudge
 from bert_judge.judges.regex import RegexJudge
 from bert_judge.judges.remote import RemoteJudge
@@ -15,6 +16,7 @@ __all__ = [
     "BERTJudge",
     "BERTScore",
     "Cascade",
+    "DecisionJudge",
     "Judge",
     "LLMJudge",
     "RegexJudge",
@@ -25,6 +27,7 @@ JUDGES: dict[str, type[Judge]] = {
     "BERTJudge": BERTJudge,
     "BERTScore": BERTScore,
     "LLMJudge": LLMJudge,
+    "DecisionJudge": DecisionJudge,
     "RegexJudge": RegexJudge,
     "Cascade": Cascade,
     "RemoteJudge": RemoteJudge,
