@@ -51,8 +51,10 @@ def main(arguments: Sequence[str]) -> int:
     need_server("bert-judge serve")
     from bert_judge.server.access import KEYS_VARIABLE, Keys
     from bert_judge.server.app import make_app
+    from bert_judge.server.decisions import DecisionRules
     from bert_judge.server.running import open_socket, run_server, warm_up
 
+    DecisionRules(options)  # before a model loads
     keys = Keys.read(options.api_keys)
     with open_socket(options.host, options.port) as opened, _labelling(run, values["labels"]) as labelling:
         if options.host not in _LOOPBACK and not keys:

@@ -103,7 +103,7 @@ def recognised_columns(names: Iterable[str], asked: Mapping[str, tuple[str, ...]
     by_name: dict[str, str] = {}
     for name in names:
         if name not in used:
-            by_name.setdefault(_plain(name), name)
+            by_name.setdefault(plain_name(name), name)
     chosen = {role: columns for role, columns in asked.items() if columns}
     for role, role_names in COLUMN_NAMES.items():
         match = next((by_name[name] for name in role_names if name in by_name), None)
@@ -164,10 +164,11 @@ def _numbered(references: Sequence[str], by_name: Mapping[str, str]) -> tuple[st
 
 def _split(name: str) -> tuple[str, int]:
     """`reference_2` as reference and 2; a name without a number has -1."""
-    match = _WITH_NUMBER.fullmatch(_plain(name))
-    return (match[1], int(match[2])) if match else (_plain(name), -1)
+    match = _WITH_NUMBER.fullmatch(plain_name(name))
+    return (match[1], int(match[2])) if match else (plain_name(name), -1)
 
 
 @lru_cache
-def _plain(name: str) -> str:
+def plain_name(name: str) -> str:
+    """A name as `COLUMN_NAMES` spells it: `Expected Output` is expected_output."""
     return re.sub(r"[\s-]+", "_", _CAPITAL.sub("_", name.strip())).lower()

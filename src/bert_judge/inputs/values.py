@@ -254,7 +254,7 @@ def content_text(content: object) -> str:
 def last_message(messages: object, *roles: str) -> str | None:
     """The text of the last message of one of these roles that has text."""
     for message in map(mapping, reversed(listed(messages))):
-        if str(message.get("role")).lower() in roles:
+        if str(message.get("role", message.get("type"))).lower() in roles:
             text = content_text(message.get("content", message.get("prompt")))
             if text.strip():
                 return text

@@ -63,7 +63,7 @@ class Service:
         `times` says how often each row will be judged in all, for the limit on characters. Raises RefusedError for an
         unknown judge, for rows that are incomplete or too long, and if there is no room; and the errors of the judge.
         """
-        queue = self._queue(body)
+        queue = self.queue(body.judge)
         samples = [self._sample(queue, row, place) for place, row in body.rows.items()]
         characters, most = times * sum(map(characters_read, samples)), self.options.max_characters
         if characters > most:
@@ -76,14 +76,14 @@ class Service:
             notes["texts"] = [[sample.question, list(sample.references), sample.candidate] for sample in samples]
         return Judged(queue, samples, await self.verdicts(request, queue, samples))
 
-    def _queue(self, body: ForJudge) -> JudgeQueue:
-        """The queue of the judge that a request names, or else of the first judge."""
-        if body.judge is None:
+    def queue(self, name: str | None) -> JudgeQueue:
+        """The queue of the judge that a request names, or else of the first judge. Raises RefusedError for others."""
+        if name is None:
             return next(iter(self.queues.values()))
-        if body.judge not in self.queues:
-            hint = did_you_mean(body.judge, self.queues)
-            raise RefusedError(404, f"there is no judge {shown(body.judge)} here; {hint}", "name")
-        return self.queues[body.judge]
+        if name not in self.queues:
+            hint = did_you_mean(name, self.queues)
+            raise RefusedError(404, f"there is no judge {shown(name)} here; {hint}", "name")
+        return self.queues[name]
 
     def _sample(self, queue: JudgeQueue, row: RowBody, place: str) -> Sample:
         """The sample in a request's row; errors name its `place` in the body."""
