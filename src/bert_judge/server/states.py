@@ -1,13 +1,13 @@
 """The state of a decision request → question, references and candidate.
 
-Tools name the same three texts differently, nest them, or write them into a prompt. Whatever could be read in two ways
-is refused, so that no candidate can bring its own reference.
+Tools name these texts differently, nest them, or write them into a prompt. What could be read in two ways is refused,
+so that no candidate can bring its own reference.
 """
 
 from __future__ import annotations
 
 import json
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from string import Formatter
 from typing import Final, NamedTuple
@@ -17,13 +17,11 @@ from bert_judge.inputs.columns import COLUMN_NAMES, MISSING, lookup, plain_name
 from bert_judge.inputs.values import content_text, last_message, mapping
 from bert_judge.server.responses import shortened, shown
 
-ROLES: Final = ("question", "reference", "candidate")
-
+_ROLES: Final = ("question", "reference", "candidate")
 _ANSWER: Final = ("answer", "answers")  # of the model or of the dataset: what is beside it decides
-_ROLE_OF: Final = {name: role for role in ROLES for name in COLUMN_NAMES[role]} | dict.fromkeys(_ANSWER, "answer")
-_TEXT_NAMES: Final = {
-    role: frozenset((*COLUMN_NAMES[role], "text", "content", "value", *(_ANSWER if role != "question" else ())))
-    for role in ROLES
+_ROLE_OF: Final = {name: role for role in _ROLES for name in COLUMN_NAMES[role]} | dict.fromkeys(_ANSWER, "answer")
+_TEXT_NAMES: Final = {role: {*COLUMN_NAMES[role], *_ANSWER, "text", "content", "value"} for role in _ROLES[1:]} | {
+    "question": {*COLUMN_NAMES["question"], "text", "content", "value"}
 }
 """Names of the text inside a field that is an object."""
 _SPEAKERS: Final = {"question": ("user", "human"), "reference": ("assistant", "ai"), "candidate": ("assistant", "ai")}
@@ -32,16 +30,16 @@ _LONGEST_NAME, _MOST_FIELDS, _DEEPEST, _MOST_REFERENCES = 100, 10_000, 32, 1_000
 
 
 class StateRow(NamedTuple):
-    """What a state holds; without a reference `references` is empty. `fields` has the path of each text."""
+    """The texts of a state, of references perhaps none, and the path of each by its role."""
 
     question: str | None
     references: tuple[str, ...]
     candidate: str
-    fields: Mapping[str, str]
+    paths: Mapping[str, str]
 
 
 class StateReader:
-    """Reads states, with an operator's own names and template if there are any.
+    """Reads states, also by an operator's own names and template.
 
     `state_map` has the dotted path of question, reference or candidate. `state_template` is a text with {reference},
     {candidate} and perhaps {question}, each once with text between them; `\\n` is a new line. Raises InputError for
@@ -51,10 +49,10 @@ class StateReader:
     def __init__(self, state_map: Mapping[str, str] | None = None, state_template: str | None = None) -> None:
         self._paths = dict(state_map or {})
         for role, path in self._paths.items():
-            if role not in ROLES or not isinstance(path, str) or not path:
-                expected = "the path of one field for question, reference or candidate was expected"
-                raise InputError(f"state_map names {path!r} as {role}; {expected}.")
-        self._roles, self._literals = ([], [""]) if state_template is None else _template_parts(state_template)
+            if role not in _ROLES or not isinstance(path, str) or not path:
+                expected = "one field for question, reference or candidate was expected"
+                raise InputError(f"state_map has {path!r} for {role}; {expected}.")
+        self._template = None if state_template is None else _Template.read(state_template)
 
     def read(self, state: object) -> StateRow:
         """The row of a state: an object, a text that is JSON or fits the template, or messages of which one is such.
@@ -65,52 +63,30 @@ class StateReader:
         rows = [row for content in contents if (row := self._row_in(content)) is not None]
         if len(rows) == 1:
             return rows[0]
-        if rows:
-            raise InputError(f"{len(rows)} messages hold a row; one was expected.")
-        template = ", or text that fits the template of this server," if self._roles else ""
-        raise InputError(
-            f"the state is {_kind(state)}; an object with question, reference and candidate as JSON{template} was "
-            "expected."
-        )
+        expected = "an object with question, reference and candidate as JSON"
+        expected += ", or text that fits the template of this server," if self._template else ""
+        kind = f"messages of which {len(rows)} are such" if isinstance(state, list) else shown(state)
+        raise InputError(f"{expected} was expected; the state is {'other text' if isinstance(state, str) else kind}.")
 
     def _row_in(self, content: object) -> StateRow | None:
         if isinstance(content, str):
-            if self._roles and (texts := _template_texts(content, self._roles, self._literals)) is not None:
-                reference = texts["reference"]
-                fields = dict.fromkeys(self._roles, "state_template")
-                return StateRow(
-                    texts.get("question") or None, (reference,) if reference else (), texts["candidate"], fields
-                )
+            if self._template and (texts := self._template.texts(content)) is not None:
+                return _row({role: ("state_template", [text]) for role, text in texts.items()})
             content = read_json(content)
-        return self._row(content) if isinstance(content, Mapping) else None
-
-    def _row(self, state: Mapping[str, object]) -> StateRow:
-        fields = self._chosen(state)
-        if "candidate" not in fields:
-            raise InputError("the state has no candidate; give it as candidate, output, response or prediction.")
-        texts = {role: _texts(role, *field) for role, field in fields.items()}
-        if len(texts["candidate"][1]) != 1 or len(texts.get("question", ("", [""]))[1]) > 1:
-            raise InputError("the state has several candidates or questions; send one at a time.")
-        references = tuple(filter(str.strip, texts.get("reference", ("", []))[1]))
-        if len(references) > _MOST_REFERENCES:
-            raise InputError(f"the state has {len(references):,} references; up to {_MOST_REFERENCES:,} are allowed.")
-        question = "".join(texts.get("question", ("", []))[1])
-        paths = {role: path for role, (path, _) in texts.items()}
-        return StateRow(question if question.strip() else None, references, texts["candidate"][1][0], paths)
+        if not isinstance(content, Mapping):
+            return None
+        return _row({role: _texts(role, *field) for role, field in self._chosen(content).items()})
 
     def _chosen(self, state: Mapping[str, object]) -> dict[str, tuple[str, object]]:
         """The path and value of the field for each role; of fields at several depths the outermost counts."""
-        fields: dict[str, list[tuple[int, str, object]]] = defaultdict(list)
+        chosen: dict[str, tuple[str, object]] = {}
+        depths: dict[str, int] = {}
         for depth, path, role, value in self._named_fields(state):
-            if role not in self._paths:
-                fields[role].append((depth, path, value))
-        chosen = {}
-        for role, alternatives in fields.items():
-            outermost = [(path, value) for depth, path, value in alternatives if depth == alternatives[0][0]]
-            if len(outermost) > 1:
-                names = " and ".join(shortened(path) for path, _ in outermost[:2])
-                raise InputError(f"{names} could both be the {role} of the state; send one of them.")
-            chosen[role] = outermost[0]
+            if role not in self._paths and depths.setdefault(role, depth) == depth:
+                if role in chosen:
+                    names = f"{shortened(chosen[role][0])} and {shortened(path)}"
+                    raise InputError(f"{names} could both be the {role} of the state; send one of them.")
+                chosen[role] = path, value
         for role, path in self._paths.items():
             if (value := lookup(state, path)) is not MISSING and value is not None:
                 chosen[role] = path, value
@@ -150,8 +126,51 @@ class StateReader:
             level = inner
 
 
-def _role_of(name: str) -> str | None:
-    return _ROLE_OF.get(plain_name(name)) if len(name) <= _LONGEST_NAME else None
+class _Template(NamedTuple):
+    """The roles in a template, and the literal texts before, between and after them."""
+
+    roles: Sequence[str]
+    literals: Sequence[str]
+
+    @classmethod
+    def read(cls, template: str) -> _Template:
+        """The template of an operator. Raises InputError for one that fits any text, or lacks a role."""
+        roles, literals = list[str](), [""]
+        try:
+            for literal, role, _, _ in Formatter().parse(template.replace("\\n", "\n").strip()):
+                literals[-1] += literal
+                if role is not None:
+                    roles.append(role)
+                    literals.append("")
+        except ValueError:  # a single brace
+            roles = []
+        literals = [literal.rstrip() for literal in literals]
+        if sorted(set(roles) | {"question"}) != sorted(_ROLES) or len(set(roles)) < len(roles) or "" in literals[1:-1]:
+            expected = "{reference}, {candidate} and perhaps {question}, once each, with text between them"
+            raise InputError(f"state_template is {shown(template)}; {expected}, were expected.")
+        return cls(roles, literals)
+
+    def texts(self, text: str) -> dict[str, str] | None:
+        """The text of each role; None if the template does not fit. Raises InputError if it fits in several ways."""
+        text = text.replace("\r\n", "\n").strip()
+        first, *between, last = self.literals
+        start, end = len(first), len(text) - len(last)
+        if not text.startswith(first) or not text.endswith(last) or start > end:
+            return None
+        earliest, latest, at = list[int](), list[int](), start
+        for literal in between:
+            if (place := text.find(literal, at, end)) < 0:
+                return None
+            earliest.append(place)
+            at = place + len(literal)
+        at = end
+        for literal in reversed(between):
+            at = text.rfind(literal, start, at)
+            latest.insert(0, at)
+        if earliest != latest:
+            raise InputError("the template fits the state in several ways: one of its texts repeats a part of it.")
+        starts = [start, *(place + len(literal) for place, literal in zip(earliest, between, strict=True))]
+        return {role: text[a:b].strip() for role, a, b in zip(self.roles, starts, [*earliest, end], strict=True)}
 
 
 def read_json(text: str | bytes) -> object:
@@ -172,6 +191,10 @@ def _unique(members: Sequence[tuple[str, object]]) -> dict[str, object]:
     return values
 
 
+def _role_of(name: str) -> str | None:
+    return _ROLE_OF.get(plain_name(name)) if len(name) <= _LONGEST_NAME else None
+
+
 def _contents(messages: Sequence[object]) -> Iterator[object]:
     """What an evaluator's messages hold: a text and objects in each."""
     for message in map(mapping, messages):
@@ -190,65 +213,26 @@ def _texts(role: str, path: str, value: object) -> tuple[str, list[str]]:
     while isinstance(value, Mapping):
         names = [name for name in value if value[name] is not None]
         known = [name for name in names if len(name) <= _LONGEST_NAME and plain_name(name) in _TEXT_NAMES[role]]
-        name, *others = known or names or [""]
-        if others or not name:
+        if len(known or names) != 1:
             raise InputError(f"{shortened(path)} is {shown(value)}; one text in it was expected for the {role}.")
+        (name,) = known or names
         path, value = f"{path}.{name}", value[name]
     values: Sequence[object] = value if isinstance(value, list) else [value]
     if values and all("type" in mapping(part) or "role" in mapping(part) for part in values):
         values = [last_message(values, *_SPEAKERS[role]) or content_text(values)]
-    if wrong := next((entry for entry in values if not isinstance(entry, str | int | float)), None):
-        raise InputError(f"{shortened(path)} holds {shown(wrong)}; a text was expected for the {role}.")
-    return path, [entry if isinstance(entry, str) else json.dumps(entry) for entry in values if entry is not None]
+    if len(values) > (_MOST_REFERENCES if role == "reference" else 1):
+        raise InputError(f"{shortened(path)} holds {len(values):,} texts, too many for the {role} of one row.")
+    texts = [value if isinstance(value, str) else json.dumps(value) for value in values if value is not None]
+    if any(isinstance(value, list | Mapping) for value in values):
+        raise InputError(f"{shortened(path)} holds {shown(values[0])}; a text was expected for the {role}.")
+    return path, texts
 
 
-def _template_parts(template: str) -> tuple[list[str], list[str]]:
-    """The roles in a template, and the literal texts before, between and after them."""
-    roles, literals = list[str](), [""]
-    try:
-        parts = list(Formatter().parse(template.replace("\\n", "\n").strip()))
-    except ValueError as error:
-        raise InputError(f"state_template is {shown(template)}, where {error}.") from error
-    for literal, role, _, _ in parts:
-        literals[-1] += literal
-        if role is not None:
-            roles.append(role)
-            literals.append("")
-    literals = [literal.rstrip() for literal in literals]
-    if sorted(roles) not in (["candidate", "question", "reference"], ["candidate", "reference"]):
-        raise InputError(
-            f"state_template is {shown(template)}; {{reference}}, {{candidate}} and perhaps {{question}} were expected "
-            "in it, once each."
-        )
-    if not all(literals[1:-1]):
-        raise InputError(f"state_template is {shown(template)}; text was expected between the names in braces.")
-    return roles, literals
-
-
-def _template_texts(text: str, roles: Sequence[str], literals: Sequence[str]) -> dict[str, str] | None:
-    """The text of each role; None if the template does not fit. Raises InputError if it fits in several ways."""
-    text = text.replace("\r\n", "\n").strip()
-    first, *between, last = literals
-    start, end = len(first), len(text) - len(last)
-    if not text.startswith(first) or not text.endswith(last) or start > end:
-        return None
-    earliest, at = list[int](), start
-    for literal in between:
-        if (place := text.find(literal, at, end)) < 0:
-            return None
-        earliest.append(place)
-        at = place + len(literal)
-    latest, at = list[int](), end
-    for literal in reversed(between):
-        at = text.rfind(literal, start, at)
-        latest.insert(0, at)
-    if earliest != latest:
-        raise InputError("the template fits the state in several ways: a text in it has a part of the template, too.")
-    starts = [start, *(place + len(literal) for place, literal in zip(earliest, between, strict=True))]
-    return {role: text[a:b].strip() for role, a, b in zip(roles, starts, [*earliest, end], strict=True)}
-
-
-def _kind(state: object) -> str:
-    if isinstance(state, str):
-        return "text that is not such JSON" if state.strip() else "empty"
-    return "messages without such JSON" if isinstance(state, list) else shown(state)
+def _row(texts: Mapping[str, tuple[str, Sequence[str]]]) -> StateRow:
+    """The row of the texts by role, with the path of each. Raises InputError if there is no candidate."""
+    question, references, candidate = ([*texts.get(role, ("", ()))[1]] for role in _ROLES)
+    if not candidate:
+        raise InputError("the state has no candidate; give it as candidate, output, response or prediction.")
+    asked = next(filter(str.strip, question), None)
+    paths = {role: path for role, (path, _) in texts.items()}
+    return StateRow(asked, tuple(filter(str.strip, references)), candidate[0], paths)
