@@ -154,11 +154,15 @@ def test_a_stage_that_dies_midway_loses_nothing(calibrated, printed) -> None:
     assert whole.count("\n") == 60
 
 
-def test_what_a_paid_stage_cost_is_said_with_a_store_too(calibrated, printed) -> None:
+@pytest.mark.parametrize("kind", ["LLMJudge", "DecisionJudge"])
+def test_what_a_paid_stage_cost_is_said_with_a_store_too(kind: str, calibrated, printed) -> None:
+    model = {"model_path": "org/m", "backend": "openai"} if kind == "LLMJudge" else {"model": "org/m"}
     rows = read_rows(write("answers.jsonl", 60, 2, labels=False))
     late = sum(row["reference"] not in row["candidate"] for row in rows)
-    with endpoint(lambda prompt, _: Answer(f"Final answer: {'!' not in prompt}")) as server:
-        llm = {"judge_type": "LLMJudge", "model_path": "org/m", "backend": "openai", "base_url": server.base_url}
+    with endpoint(
+        lambda text, _: Answer(f"Final answer: {'!' not in text}", probability=float("!" not in text))
+    ) as server:
+        llm = {"judge_type": kind, **model, "base_url": server.base_url}
         Path("llm.yaml").write_text(json.dumps({**llm, "store": "off", "price_in": 1, "price_out": 1}))
         assert calibrated("containment", "llm.yaml", flags=["--quiet"]) == ""
         asked = len(server.bodies)

@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 from bert_judge.errors import InputError
 from bert_judge.generators.base import GeneratorOptions, Reply
-from bert_judge.generators.openai import EndpointGenerator, Service, token_count
+from bert_judge.generators.openai import EndpointGenerator, Api, token_count
 from bert_judge.records import Signature
 
 Route = Literal["decisions", "systemone"]
@@ -30,7 +30,7 @@ class DecisionGenerator(EndpointGenerator):
         if route not in _DIALECTS:
             raise InputError(f"route is {route!r}; {' or '.join(map(repr, get_args(Route)))} was expected.")
         self.name, self._dialect, self._question = model, _DIALECTS[route], (name, statement)
-        loaded = self._open(f"the route {route}", self._dialect.service, options)
+        loaded = self._open(f"the route {route}", self._dialect.api, options)
         asked = hashlib.sha256("\0".join(self._question).encode()).hexdigest()[:12]
         self.signature = Signature.make(route, {**loaded, "asked": asked})
 
@@ -61,7 +61,7 @@ def probability_of(answer: Mapping[str, Any]) -> float | None:
 class _Dialect(NamedTuple):
     """How a route is asked about a state, by the name of a statement and its words, and how it answers."""
 
-    service: Service
+    api: Api
     request: Callable[[str, str, str], Mapping[str, Any]]
     answer: Callable[[Any, str], Mapping[str, Any]]
 
@@ -87,9 +87,9 @@ def _systemone_answer(body: Any, name: str) -> Mapping[str, Any]:
 
 
 _DIALECTS: Mapping[Route, _Dialect] = {
-    "decisions": _Dialect(Service("/decisions", answer="a decision"), _decisions_request, _decisions_answer),
+    "decisions": _Dialect(Api("/decisions", answer="a decision"), _decisions_request, _decisions_answer),
     "systemone": _Dialect(
-        Service("/systemone", "https://api.typesafe.ai/v1", "TYPESAFE_API_KEY", "a decision"),
+        Api("/systemone", "https://api.typesafe.ai/v1", "TYPESAFE_API_KEY", "a decision"),
         _systemone_request,
         _systemone_answer,
     ),

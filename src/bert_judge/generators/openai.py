@@ -33,7 +33,7 @@ _MOST_TOKENS: Final = 1 << 53  # no real count is larger
 
 
 @dataclass(frozen=True, slots=True)
-class Service:
+class Api:
     """A kind of HTTP service: the path of a request, its hosted address, the variable of its key, and its answers."""
 
     path: str
@@ -54,17 +54,17 @@ class EndpointGenerator(Generator):
     long.
     """
 
-    def _open(self, client: str, service: Service, options: GeneratorOptions) -> Mapping[str, object]:
+    def _open(self, client: str, api: Api, options: GeneratorOptions) -> Mapping[str, object]:
         """Prepare requests to a service, on behalf of a `client`; returns what is in the signature."""
         import_extra("httpx2", client, "openai")
-        base_url, key = options.base_url, os.environ.get(service.key)
-        if service.key == _OPENAI_KEY:
+        base_url, key = options.base_url, os.environ.get(api.key)
+        if api.key == _OPENAI_KEY:
             base_url = base_url or os.environ.get("OPENAI_BASE_URL")
         if not key and not base_url:
-            raise InputError(f"{client} has no key; set {service.key}, or base_url for your own server.")
-        self._service, self._concurrency = service, options.concurrency
+            raise InputError(f"{client} has no key; set {api.key}, or base_url for your own server.")
+        self._api, self._concurrency = api, options.concurrency
         self._endpoint = Endpoint(
-            base_url or service.hosted,
+            base_url or api.hosted,
             "base_url",
             key=key,
             timeout=options.timeout,
@@ -109,12 +109,12 @@ class EndpointGenerator(Generator):
     async def _ask(self, client: Client, prompt: str) -> Reply:
         body = self._request(prompt.encode(errors="replace").decode())  # lone surrogates have no UTF-8
         try:
-            return await client.ask("POST", self._service.path, body, self._read)
+            return await client.ask("POST", self._api.path, body, self._read)
         except FailedRequestError as error:
             hopeless = {
-                401: f"is {self._service.key} right?",
-                404: f"are the address (before {self._service.path}) and the model's name right?",
-                501: f"can this model answer {self._service.path}?",
+                401: f"is {self._api.key} right?",
+                404: f"are the address (before {self._api.path}) and the model's name right?",
+                501: f"can this model answer {self._api.path}?",
                 **dict.fromkeys(range(300, 400), "give the address that it has now."),
             }
             if error.status in hopeless:
@@ -127,7 +127,7 @@ class EndpointGenerator(Generator):
         except FailedRequestError as error:
             problem = str(error)
         except (KeyError, TypeError, AttributeError, IndexError, ValueError, OverflowError):
-            problem = f"something that is not {self._service.answer} ({str(body)[:80]!r})"
+            problem = f"something that is not {self._api.answer} ({str(body)[:80]!r})"
         raise FailedRequestError(f"{self._endpoint.url} sent {self._endpoint.public(problem[:300])}")
 
 
@@ -137,7 +137,7 @@ class OpenAIGenerator(EndpointGenerator, BackendGenerator):
     backend = "openai"
 
     def _load(self) -> Mapping[str, object]:
-        loaded = self._open("the backend openai", Service("/chat/completions"), self._options)
+        loaded = self._open("the backend openai", Api("/chat/completions"), self._options)
         hosted = (urlsplit(self._endpoint.url).hostname or "").endswith("openai.com")
         self._body = {"model": self.name, **_body(self._sampling, self._options, self._choices, hosted)}
         return loaded

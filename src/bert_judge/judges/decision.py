@@ -10,7 +10,7 @@ from bert_judge.generators import GeneratorOptions
 from bert_judge.generators.base import Reply
 from bert_judge.generators.decisions import DecisionGenerator, Route, probability_of
 from bert_judge.judges.base import WHOLE_CANDIDATE
-from bert_judge.judges.replies import CORRECTNESS, PriceIn, PriceOut, Prompt, ReplyJudge, StoreFile, details_of
+from bert_judge.judges.replies import CORRECTNESS, PriceIn, PriceOut, Prompt, ReplyJudge, StoreFile
 from bert_judge.reading import match
 from bert_judge.records import Sample, Verdict
 
@@ -76,9 +76,9 @@ class DecisionJudge(ReplyJudge):
     def _verdict(self, sample: Sample, prompt: Prompt, reply: Reply) -> Verdict:
         score = probability_of(json.loads(reply.text))
         if score is None:
-            return Verdict(None, None, "the model declined to decide", details=details_of(reply))
+            return Verdict(None, None, "the model declined to decide")
         best = match(sample.candidate, sample.references).best_reference
-        return Verdict(score, int(score >= 0.5), matched_reference=best, details=details_of(reply))
+        return Verdict(score, int(score >= 0.5), matched_reference=best)
 
 
 def _state(sample: Sample) -> Prompt:

@@ -19,7 +19,7 @@ from bert_judge.errors import InputError
 from bert_judge.generators import GeneratorOptions, make_generator
 from bert_judge.generators.base import Reply, Sampling, TokenChoice
 from bert_judge.judges.base import WHOLE_CANDIDATE, make_samples
-from bert_judge.judges.replies import CORRECTNESS, PriceIn, PriceOut, Prompt, ReplyJudge, StoreFile, details_of
+from bert_judge.judges.replies import CORRECTNESS, PriceIn, PriceOut, Prompt, ReplyJudge, StoreFile
 from bert_judge.reading import THINK_TOKEN, match, split_trace
 from bert_judge.records import Sample, Verdict
 
@@ -154,14 +154,14 @@ class LLMJudge(ReplyJudge):
         return [verdict.label for verdict in self._assess(samples, prompt_of)]
 
     def _verdict(self, sample: Sample, prompt: Prompt, reply: Reply) -> Verdict:
-        truncated, details = lost_characters(prompt, reply.truncated), details_of(reply)
+        truncated = lost_characters(prompt, reply.truncated)
         decision = _decided(reply, self._think_token)
         if isinstance(decision, str):
-            return Verdict(None, None, decision, truncated=truncated, details=details)
+            return Verdict(None, None, decision, truncated=truncated)
         score = _probability_of_true(reply.choices, decision)
         score = float(decision.correct) if score is None else score
         best = match(sample.candidate, sample.references).best_reference
-        return Verdict(score, int(score >= 0.5), matched_reference=best, truncated=truncated, details=details)
+        return Verdict(score, int(score >= 0.5), matched_reference=best, truncated=truncated)
 
 
 # What a generator takes is described by its records alone.

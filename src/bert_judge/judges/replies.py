@@ -68,7 +68,7 @@ class ReplyJudge(Judge):
 
     @abstractmethod
     def _verdict(self, sample: Sample, prompt: Prompt, reply: Reply) -> Verdict:
-        """The verdict of a reply that has no error."""
+        """The verdict of a reply that has no error; details are added."""
 
     @property
     def costs(self) -> Costs:
@@ -93,13 +93,15 @@ class ReplyJudge(Judge):
                 elif prompt:
                     while row not in arrived:
                         arrived.update([next(replies)])
-                    reply = arrived.pop(row)
-                    if reply.error is None:
-                        verdict = self._verdict(answer.sample, prompt, reply)
-                    else:
-                        verdict = Verdict(None, None, f"no reply: {reply.error}", failed=True)
-                    yield replace(verdict, left_out=answer.left_out)
+                    yield replace(self._judged(answer.sample, prompt, arrived.pop(row)), left_out=answer.left_out)
                     row += 1
+
+    def _judged(self, sample: Sample, prompt: Prompt, reply: Reply) -> Verdict:
+        if reply.error is not None:
+            return Verdict(None, None, f"no reply: {reply.error}", failed=True)
+        names = ("finish_reason", "prompt_tokens", "completion_tokens")
+        details = {"reply": reply.text, **{name: getattr(reply, name) for name in names}}
+        return replace(self._verdict(sample, prompt, reply), details=details)
 
     def _timed(self, prompts: Sequence[str]) -> Iterator[tuple[int, Reply]]:
         """The replies as they come. What is paid for counts as it arrives, also where nobody waits for it any more."""
@@ -118,9 +120,3 @@ class ReplyJudge(Judge):
             used = Costs(1, 1, 0, failed, tokens, written, seconds)
         with self._lock:
             self._costs = self._costs.and_of(used)
-
-
-def details_of(reply: Reply) -> dict[str, object]:
-    """What a verdict tells about its reply."""
-    names = ("text", "finish_reason", "prompt_tokens", "completion_tokens")
-    return {"reply" if name == "text" else name: getattr(reply, name) for name in names}

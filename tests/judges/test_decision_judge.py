@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -12,11 +13,15 @@ from typing import Any
 import pytest
 from openai import OpenAI
 
+from bert_judge import BERTJudge
 from bert_judge.errors import MissingExtraError, ModelError
+from bert_judge.inputs import open_source
 from bert_judge.judges import DecisionJudge
 from bert_judge.records import Sample, Verdict
 from conftest import Refused
+from json_lines import EXAMPLES, write_rows
 from scripted_endpoint import CUT, MALFORMED, Answer, Endpoint, endpoint
+from served import served
 
 PARIS = Sample("It is Paris.", ("Paris",), "What is the capital of France?")
 ROUTES = ("decisions", "systemone")
@@ -206,3 +211,55 @@ def test_the_signature_changes_when_a_number_can(subtests: pytest.Subtests) -> N
         with subtests.test(name=name):
             info = DecisionJudge(**(plain | {name: value})).info
             assert (info.signature != expected.signature) == (name in other)
+
+
+@pytest.fixture(scope="module")
+def rows() -> list[Sample]:
+    return list(open_source(EXAMPLES, limit=24))
+
+
+def test_verdicts_of_our_own_server_are_those_of_the_judge_there(
+    route: str, rows: list[Sample], starter: BERTJudge, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    expected = list(starter.assess(rows))
+    key = {"decisions": "OPENAI_API_KEY", "systemone": "TYPESAFE_API_KEY"}[route]
+    with served({"starter": starter}, keys=["a key of the server"]) as url:
+        settings = {"base_url": f"{url}/v1", "store": str(tmp_path / "store.sqlite"), "retries": 0}
+        for bad in (None, "another key"):
+            monkeypatch.setenv(key, bad) if bad else monkeypatch.delenv(key, raising=False)
+            with pytest.raises(ModelError, match=f"401.* is {key} right"):
+                list(DecisionJudge("starter", route, **settings).assess(rows))
+        monkeypatch.setenv(key, "a key of the server")
+        with pytest.raises(ModelError, match=r"404.*the model's name"):
+            list(DecisionJudge("startr", route, **settings).assess(rows))
+        judge = DecisionJudge("starter", route, **settings)
+        verdicts = list(judge.assess(rows))
+    assert [v.score for v in verdicts] == pytest.approx([v.score for v in expected], abs=5e-3)
+    assert [v.matched_reference for v in verdicts] == [v.matched_reference for v in expected]
+    kept = DecisionJudge("starter", route, **settings)  # the server is gone
+    assert list(kept.assess(rows)) == verdicts
+    assert kept.costs.requests == 0
+
+
+def test_every_command_takes_it(printed: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    table = {"id": [1, 2, 3, 4], "question": ["Where?"] * 4, "reference": ["Rome"] * 4, "label": [1, 0, 1, 0]}
+    models = {"model_a": [f"candidate {n}" for n in range(4)], "model_b": [f"candidate {2 * n}" for n in range(4)]}
+    write_rows(
+        "answers.jsonl",
+        [dict(zip(table | models, row, strict=True)) for row in zip(*(table | models).values(), strict=True)],
+    )
+    with endpoint(even) as server:
+        judge = ("--judge", "DecisionJudge", "--model", "jev", "--base_url", server.base_url)
+        flags = (*judge, "--route", "systemone", "--store", "store.sqlite", "--price_in", 1)
+        out = printed("score", "answers.jsonl", "--candidates", "model_a,model_b", *flags, "-o", "both")
+        assert re.search(r"model_a .*50\.0%", out)
+        assert re.search(r"model_b .*100\.0%", out)
+        assert len(server.bodies) == 6
+        printed("score", "answers.jsonl", "--map", "candidate=model_a", *flags, "-o", "one", "--quiet")
+        assert len(server.bodies) == 6
+    run = json.loads(Path("one/run.json").read_text())
+    assert run["costs"]["cached"] == 4
+    assert run["identity"]["signature"]["settings"]["variant"] == "jev-systemone"
+    assert re.search(r"accuracy +100\.0%", printed("evaluate", "one"))
+    assert re.search(r"model_b.*\+50\.0", printed("compare", "both/model_a", "both/model_b"))
