@@ -32,7 +32,7 @@ BUDGETS = {
     "records": 422,
     "report": 2_246,
     "results": 1_588,
-    "server": 1_797,
+    "server": 2_330,
     "studies": 3_338,
     "tasks": 604,
     "training": 1_132,

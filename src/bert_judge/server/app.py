@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from datetime import date
 from functools import partial
 from typing import Any, Final
 
@@ -42,7 +43,7 @@ from bert_judge.server.schema import (
 )
 from bert_judge.server.service import Service
 
-_ABOUT = "How likely model answers are to be correct, given the right answers. Name a judge by `judge`."
+_ABOUT = "How likely model answers are to be correct, given the right answers."
 _PAGE_FILES: Final = {"/": "page.html", "/page.css": "page.css", "/page.js": "page.js"}
 
 
@@ -61,7 +62,7 @@ def make_app(
     app = FastAPI(
         title="bert-judge",
         version=__version__,
-        description=_ABOUT,
+        description=f"{_ABOUT} Name a judge by `judge`, or `model`.",
         lifespan=service.lifespan,
         docs_url=None,  # these two would load scripts from elsewhere
         redoc_url=None,
@@ -150,7 +151,9 @@ def _add_state(app: FastAPI, service: Service) -> None:
             }
             for queue in service.queues.values()
         ]
-        return {"object": "list", "data": data, "limits": service.options.limits}
+        started = date.fromtimestamp(service.started).isoformat()
+        cards = [{"name": name, "description": _ABOUT, "release_date": started} for name in service.queues]
+        return {"object": "list", "data": data, "models": cards, "limits": service.options.limits}  # cards: TypeSafe's
 
 
 def _add_page(app: FastAPI, labelling: Labelling | None) -> None:

@@ -146,6 +146,8 @@ class RequestMiddleware:
             raise RefusedError(401, message, "key", headers={"WWW-Authenticate": "Bearer"})
         if int(headers.get(b"content-length") or 0) > self.options.max_body:
             raise _too_large(self.options)
+        if encoding := headers.get(b"content-encoding", b"").decode("latin-1"):
+            raise RefusedError(415, f"the body is compressed ({shown(encoding)}); send it as it is.", "encoding")
 
     def _record(self, scope: Scope, status: int, seconds: float) -> None:
         path = scope["path"] if scope["path"] in self._paths else "other"

@@ -88,6 +88,14 @@ async function explain(row, judge, number) {
   if (number === latest) showWhy(row.candidate, explanation, judge);
 }
 
+function asRequest({ candidate, ...row }, judge) {
+  const questions = { correct: { type: "noul", instructions: "Is the output correct?" } };
+  const body = JSON.stringify({ model: judge.id, state: { ...row, output: candidate }, questions }, null, 1);
+  const key = sessionStorage.getItem(KEY) ? ` -H "Authorization: Bearer $BERT_JUDGE_API_KEY"` : "";
+  const address = new URL("v1/systemone", location.href);
+  return `curl ${address} -H 'Content-Type: application/json'${key} -d '${body.replaceAll("'", "'\\''")}'`;
+}
+
 async function judgeRow() {
   if (!judges.length) return start(); // the key is still missing, or the server could not be reached
   const number = ++latest;
@@ -96,6 +104,9 @@ async function judgeRow() {
   $("judge").disabled = true;
   $("why").hidden = $("pay").hidden = true;
   $("verdicts").replaceChildren(...judges.map((judge) => make("li", `${judge.id} …`)));
+  $("request").textContent = asRequest(row, chosen());
+  $("copy").textContent = "Copy";
+  $("copy").hidden = !navigator.clipboard; // which pages over plain HTTP from another machine lack
   $("result").hidden = false;
   $("result").scrollIntoView({ block: "nearest" }); // on a phone it is below the form
   try {
@@ -143,6 +154,10 @@ async function start() {
 $("row").addEventListener("submit", (event) => { event.preventDefault(); judgeRow(); });
 document.addEventListener("keydown", (event) => {
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && $("row").contains(event.target) && !$("judge").disabled) judgeRow();
+});
+$("copy").addEventListener("click", async () => {
+  await navigator.clipboard.writeText($("request").textContent);
+  $("copy").textContent = "Copied";
 });
 $("key-form").addEventListener("submit", (event) => {
   event.preventDefault();
