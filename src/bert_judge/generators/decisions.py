@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 from bert_judge.errors import InputError
 from bert_judge.generators.base import GeneratorOptions, Reply
-from bert_judge.generators.openai import EndpointGenerator, Api, token_count
+from bert_judge.generators.openai import Api, EndpointGenerator, token_count
 from bert_judge.records import Signature
 
 Route = Literal["decisions", "systemone"]

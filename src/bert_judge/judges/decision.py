@@ -10,7 +10,7 @@ from bert_judge.generators import GeneratorOptions
 from bert_judge.generators.base import Reply
 from bert_judge.generators.decisions import DecisionGenerator, Route, probability_of
 from bert_judge.judges.base import WHOLE_CANDIDATE
-from bert_judge.judges.replies import CORRECTNESS, PriceIn, PriceOut, Prompt, ReplyJudge, StoreFile
+from bert_judge.judges.replies import CORRECTNESS, JudgePrompt, PriceIn, PriceOut, ReplyJudge, StoreFile
 from bert_judge.reading import match
 from bert_judge.records import Sample, Verdict
 
@@ -73,7 +73,7 @@ class DecisionJudge(ReplyJudge):
         """One verdict for each sample, in order; up to 1,024 rows are asked together."""
         return self._assess(samples, _state)
 
-    def _verdict(self, sample: Sample, prompt: Prompt, reply: Reply) -> Verdict:
+    def _verdict(self, sample: Sample, prompt: JudgePrompt, reply: Reply) -> Verdict:
         score = probability_of(json.loads(reply.text))
         if score is None:
             return Verdict(None, None, "the model declined to decide")
@@ -81,7 +81,7 @@ class DecisionJudge(ReplyJudge):
         return Verdict(score, int(score >= 0.5), matched_reference=best)
 
 
-def _state(sample: Sample) -> Prompt:
+def _state(sample: Sample) -> JudgePrompt:
     """A sample as a JSON object."""
     several = len(sample.references) > 1
     state = {
@@ -89,4 +89,4 @@ def _state(sample: Sample) -> Prompt:
         **({"references": sample.references} if several else {"reference": sample.references[0]}),
         "candidate": sample.candidate,
     }
-    return Prompt(json.dumps(state, ensure_ascii=False))
+    return JudgePrompt(json.dumps(state, ensure_ascii=False))

@@ -19,7 +19,7 @@ from bert_judge.errors import InputError
 from bert_judge.generators import GeneratorOptions, make_generator
 from bert_judge.generators.base import Reply, Sampling, TokenChoice
 from bert_judge.judges.base import WHOLE_CANDIDATE, make_samples
-from bert_judge.judges.replies import CORRECTNESS, PriceIn, PriceOut, Prompt, ReplyJudge, StoreFile
+from bert_judge.judges.replies import CORRECTNESS, JudgePrompt, PriceIn, PriceOut, ReplyJudge, StoreFile
 from bert_judge.reading import THINK_TOKEN, match, split_trace
 from bert_judge.records import Sample, Verdict
 
@@ -153,7 +153,7 @@ class LLMJudge(ReplyJudge):
         )
         return [verdict.label for verdict in self._assess(samples, prompt_of)]
 
-    def _verdict(self, sample: Sample, prompt: Prompt, reply: Reply) -> Verdict:
+    def _verdict(self, sample: Sample, prompt: JudgePrompt, reply: Reply) -> Verdict:
         truncated = lost_characters(prompt, reply.truncated)
         decision = _decided(reply, self._think_token)
         if isinstance(decision, str):
@@ -216,7 +216,7 @@ class StatedVerdict(NamedTuple):
     after: str
 
 
-def make_prompt(sample: Sample, instruction_type: InstructionType) -> Prompt:
+def make_prompt(sample: Sample, instruction_type: InstructionType) -> JudgePrompt:
     """The prompt of a sample. The key of its fences depends on all texts, so that none of them can contain it."""
     several = len(sample.references) > 1
     parts = [("question", "QUESTION", sample.question)] if sample.question is not None else []
@@ -230,7 +230,7 @@ def make_prompt(sample: Sample, instruction_type: InstructionType) -> Prompt:
         prompt += f"BEGIN {title} {key}\n"
         spans.append((part, len(prompt), len(prompt) + len(text)))
         prompt += f"{text}\nEND {title} {key}\n\n"
-    return Prompt(f"{prompt}{ENDINGS[instruction_type]} {_VERDICTS}", tuple(spans))
+    return JudgePrompt(f"{prompt}{ENDINGS[instruction_type]} {_VERDICTS}", tuple(spans))
 
 
 def find_verdict(answer: str) -> StatedVerdict | None:
@@ -252,7 +252,7 @@ def find_verdict(answer: str) -> StatedVerdict | None:
     return StatedVerdict(first[1].lower() == "true", answer[start + first.end() :])
 
 
-def lost_characters(prompt: Prompt, cut: int) -> dict[str, int]:
+def lost_characters(prompt: JudgePrompt, cut: int) -> dict[str, int]:
     """How many characters of each part are lost where the first `cut` characters of a prompt are."""
     lost: Counter[str] = Counter()
     for part, start, end in prompt.spans:

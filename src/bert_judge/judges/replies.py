@@ -32,7 +32,7 @@ PriceOut = Annotated[float | None, "what a million tokens of replies cost"]
 _WINDOW = 1024  # rows that are held
 
 
-class Prompt(NamedTuple):
+class JudgePrompt(NamedTuple):
     """The text of a prompt, and the parts of the sample in it as spans of characters."""
 
     text: str
@@ -67,7 +67,7 @@ class ReplyJudge(Judge):
         self.info = JudgeInfo(name, signature, scale, paid=True)
 
     @abstractmethod
-    def _verdict(self, sample: Sample, prompt: Prompt, reply: Reply) -> Verdict:
+    def _verdict(self, sample: Sample, prompt: JudgePrompt, reply: Reply) -> Verdict:
         """The verdict of a reply that has no error; details are added."""
 
     @property
@@ -80,7 +80,7 @@ class ReplyJudge(Judge):
         price_in, price_out = self._prices
         return replace(costs, money=(costs.prompt_tokens * price_in + costs.completion_tokens * price_out) / 1e6)
 
-    def _assess(self, samples: Iterable[Sample], prompt_of: Callable[[Sample], Prompt]) -> Iterator[Verdict]:
+    def _assess(self, samples: Iterable[Sample], prompt_of: Callable[[Sample], JudgePrompt]) -> Iterator[Verdict]:
         """One verdict for each sample, in order; up to 1,024 rows are asked together."""
         for window in windows_of(samples, _WINDOW):
             answers = [find_answer(sample, whole=self._whole) for sample in window]
@@ -96,7 +96,7 @@ class ReplyJudge(Judge):
                     yield replace(self._judged(answer.sample, prompt, arrived.pop(row)), left_out=answer.left_out)
                     row += 1
 
-    def _judged(self, sample: Sample, prompt: Prompt, reply: Reply) -> Verdict:
+    def _judged(self, sample: Sample, prompt: JudgePrompt, reply: Reply) -> Verdict:
         if reply.error is not None:
             return Verdict(None, None, f"no reply: {reply.error}", failed=True)
         names = ("finish_reason", "prompt_tokens", "completion_tokens")
