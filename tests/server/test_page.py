@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shlex
 from collections.abc import Iterator
 from typing import Any
 
@@ -60,6 +62,16 @@ def test_an_answer_is_tried_in_a_browser(browser: Any, url: str) -> None:
     page.click("#judge")
     page.wait_for_selector("#carried mark.for")
     assert "Canberra" in page.inner_text("#carried mark.for")
+    page.fill("#candidate", "It's `Canberra`: $HOME\n\\n")
+    page.click("#judge")
+    page.click("summary")
+    page.click("#copy")
+    page.get_by_role("button", name="Copied").wait_for()
+    words = shlex.split(page.inner_text("#request"))
+    assert words[:2] == ["curl", f"{url}/v1/systemone"]
+    status, answer, _ = ask(url, "/v1/systemone", words[words.index("-d") + 1])
+    assert (status, list(answer["answers"])) == (200, ["correct"])
+    assert json.loads(words[words.index("-d") + 1])["state"]["output"] == "It's `Canberra`: $HOME\n\\n"
     wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
     assert wide <= 0
     assert errors == []

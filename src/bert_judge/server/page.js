@@ -90,7 +90,7 @@ async function explain(row, judge, number) {
 
 function asRequest({ candidate, ...row }, judge) {
   const questions = { correct: { type: "noul", instructions: "Is the output correct?" } };
-  const body = JSON.stringify({ model: judge.id, state: { ...row, output: candidate }, questions }, null, 1);
+  const body = JSON.stringify({ model: judge.id, state: { ...row, output: candidate }, questions });
   const key = sessionStorage.getItem(KEY) ? ` -H "Authorization: Bearer $BERT_JUDGE_API_KEY"` : "";
   const address = new URL("v1/systemone", location.href);
   return `curl ${address} -H 'Content-Type: application/json'${key} -d '${body.replaceAll("'", "'\\''")}'`;
