@@ -1,17 +1,21 @@
 """Runs of other tools, installed in environments of their own, with a judge inside; then `score` on their logs.
 
-    python tests/real_tools.py [inspect lm-eval lighteval] [--folder build/real-tools]
+    python tests/real_tools.py [inspect lm-eval lighteval mlflow phoenix deepeval langfuse autoevals]
+        [--folder build/real-tools]
 
 Each tool answers the questions of `examples/answers.jsonl` (inspect with fixed answers, the others with a tiny model
 that is made here and learns answers of the file by heart), and a judge scores them while it runs. Its log is then
 judged by `bert-judge score` in the same environment: no row may be lost or doubled, and every verdict has to be the
-one that the tool wrote down. It takes some minutes and a package index, so that `make test` does not run it.
+one that the tool wrote down. Tools that take a scorer run the one of `docs/plug-ins.md`. It takes some minutes and a
+package index, so that `make test` does not run it.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -61,7 +65,6 @@ class Tool:
     command: str
     rows: int
     live: str  # the column of verdicts.jsonl with what the judge said while the tool ran
-    extra: str = ""  # of bert-judge
 
 
 TOOLS = {
@@ -84,15 +87,81 @@ TOOLS = {
 }
 
 
+@dataclass(frozen=True)
+class Scorer:
+    """What is installed, and what comes before and after the block of `docs/plug-ins.md` that imports the tool.
+
+    `ROWS` are questions, answers and right answers. What comes after leaves their scores, or None, in `scores`.
+    """
+
+    packages: str
+    before: str
+    after: str
+
+
+ROWS = [("How many legs has a spider?", *pair) for pair in (("It has eight legs.", "8"), ("Six.", "8"), ("8", ""))]
+SCORERS = {
+    "mlflow": Scorer(
+        "mlflow==3.17.2",
+        """
+rows = [
+    {"inputs": {"question": question}, "outputs": answer, "expectations": {"expected_response": right}}
+    for question, answer, right in ROWS
+]
+""",
+        """
+found = [{entry["assessment_name"]: entry for entry in row} for row in result.result_df["assessments"]]
+scores = [row["correctness"]["feedback"]["value"] if "correctness" in row else None for row in found]
+""",
+    ),
+    "phoenix": Scorer(
+        "arize-phoenix-evals==3.9.4",
+        "import pandas\nframe = pandas.DataFrame(ROWS, columns=['input', 'output', 'expected'])",
+        "scores = [score.get('score') for score in result['correctness_score']]",
+    ),
+    "deepeval": Scorer(
+        "deepeval==4.3.1",
+        "",
+        """
+from deepeval import evaluate
+from deepeval.evaluate import ErrorConfig
+from deepeval.test_case import LLMTestCase
+cases = [LLMTestCase(input=q, actual_output=answer, expected_output=right) for q, answer, right in ROWS]
+results = evaluate(cases, [Correctness()], error_config=ErrorConfig(ignore_errors=True)).test_results
+results = sorted(results, key=lambda result: [case.actual_output for case in cases].index(result.actual_output))
+scores = [result.metrics_data[0].score for result in results]
+assert results[2].metrics_data[0].error
+""",
+    ),
+    "langfuse": Scorer(
+        "langfuse==5.0.4",
+        """
+rows = [{"input": q, "expected_output": right, "metadata": {"answer": answer}} for q, answer, right in ROWS]
+task = lambda *, item, **_: item["metadata"]["answer"]
+""",
+        """
+answers = {item.output: [evaluation.value for evaluation in item.evaluations] for item in result.item_results}
+scores = [next(iter(answers[answer]), None) for _, answer, _ in ROWS]
+""",
+    ),
+    "autoevals": Scorer(
+        "autoevals==0.4.1",
+        "",
+        "scores = [Correctness()(input=q, output=answer, expected=right).score for q, answer, right in ROWS]",
+    ),
+}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("tools", nargs="*", help=f"{', '.join(TOOLS)} (default: all)")
+    parser.add_argument("tools", nargs="*", help=f"{', '.join(TOOLS | SCORERS)} (default: all)")
     parser.add_argument("--folder", type=Path, default=Path("build/real-tools"), help="where all is kept (%(default)s)")
     args = parser.parse_args()
-    if unknown := [name for name in args.tools if name not in TOOLS]:
-        parser.error(f"{unknown[0]!r} is not a tool; {', '.join(TOOLS)} were expected.")
-    for name in args.tools or TOOLS:
-        print(check(TOOLS[name], args.folder.absolute() / name))
+    if unknown := [name for name in args.tools if name not in TOOLS | SCORERS]:
+        parser.error(f"{unknown[0]!r} is not a tool; {', '.join(TOOLS | SCORERS)} were expected.")
+    for name in args.tools or TOOLS | SCORERS:
+        folder = args.folder.absolute() / name
+        print(check(TOOLS[name], folder) if name in TOOLS else check_scorer(name, SCORERS[name], folder))
 
 
 def check(tool: Tool, folder: Path) -> str:
@@ -115,7 +184,26 @@ def check(tool: Tool, folder: Path) -> str:
     return f"{folder.name}: {len(verdicts)} rows, {correct:.0f} correct, the same while it ran and from its log"
 
 
-def environment(tool: Tool, folder: Path) -> Path:
+def check_scorer(name: str, scorer: Scorer, folder: Path) -> str:
+    """Run the tool with the scorer of the page on a right answer, a wrong one, and a row without a reference."""
+    python = environment(scorer, folder)
+    page = (PROJECT / "docs" / "plug-ins.md").read_text("utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    (function,) = [block for block in blocks if "def correct(" in block]
+    (block,) = [block for block in blocks if re.search(rf"^(from|import) {name}\b", block, re.MULTILINE)]
+    (folder / "scoring.py").write_text(function, "utf-8")
+    lines = [f"import sys; sys.path.insert(0, {str(folder)!r}); ROWS = {ROWS!r}", scorer.before, block, scorer.after]
+    script, out = folder / "script.py", folder / "scores.json"
+    keep = f"import json, pathlib; pathlib.Path({str(out)!r}).write_text(json.dumps(scores))"
+    script.write_text("\n".join([*lines, keep]), "utf-8")
+    run(python, script, folder=folder)
+    right, wrong, undecided = json.loads(out.read_text("utf-8"))
+    assert right > 0.5 > wrong, f"{right} and {wrong} for a right and a wrong answer"
+    assert undecided is None, f"{undecided} for a row without a reference"
+    return f"{name}: {right:.3f} for a right answer, {wrong:.3f} for a wrong one, none where the judge can't decide"
+
+
+def environment(tool: Tool | Scorer, folder: Path) -> Path:
     """The Python of the tool's environment, which is made where there is none."""
     python = folder / "env" / "bin" / "python"
     if not (folder / "env" / "done").exists():
@@ -128,11 +216,11 @@ def environment(tool: Tool, folder: Path) -> Path:
     return python
 
 
-def run(*command: str | Path) -> None:
-    """Run a command in `examples`; what it prints is shown where it fails."""
-    environment = {**os.environ, "HF_HUB_OFFLINE": "1", "PYTHONWARNINGS": "ignore"}
+def run(*command: str | Path, folder: Path = EXAMPLES) -> None:
+    """Run a command in a folder; what it prints is shown where it fails."""
+    environment = {**os.environ, "HF_HUB_OFFLINE": "1", "PYTHONWARNINGS": "ignore", "DEEPEVAL_TELEMETRY_OPT_OUT": "YES"}
     words = list(map(str, command))
-    done = subprocess.run(words, cwd=EXAMPLES, env=environment, capture_output=True, text=True)
+    done = subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True)
     if done.returncode:
         raise SystemExit(f"{done.stdout}\n{done.stderr}\n{' '.join(words)[:300]} ended with {done.returncode}")
 

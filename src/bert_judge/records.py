@@ -381,6 +381,12 @@ def versions(*packages: str) -> dict[str, str]:
     return installed
 
 
+def is_missing(value: object) -> bool:
+    """Whether this is None, or what pandas and numpy put in its place."""
+    is_nan = isinstance(value, float) and value != value
+    return value is None or is_nan or type(value).__name__ in ("NAType", "NaTType")
+
+
 def once(value: Any) -> Any:
     """A text as the one that is in memory already, if there is one: rows of one file and of several repeat many."""
     return sys.intern(value) if type(value) is str else value

@@ -8,7 +8,6 @@ A judge is loaded at the first call, once per process. Threads that call at the 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property, lru_cache
@@ -16,19 +15,17 @@ from typing import Any, TypeVar
 
 from bert_judge.encoder.models import STARTER
 from bert_judge.errors import InputError, did_you_mean
-from bert_judge.judges.base import Judge, is_missing
+from bert_judge.judges.base import Judge
 from bert_judge.judges.naming import JudgeName, JudgeSpec, shared_judge
 from bert_judge.judges.wrappers import SharedJudge
-from bert_judge.reading import THINK_TOKEN, after_trace, opening_token
+from bert_judge.reading import THINK_TOKEN, after_trace
+from bert_judge.reading.replies import last_text, opens_trace, references_of, without_loops, without_tokens
 from bert_judge.records import Sample, Verdict
 
 REFERENCE_COLUMNS = ("reference", "references", "answer", "solution")
 """Columns of a data set for the correct answers; the first one that exists is read."""
 
 QUESTION_COLUMN = "question"
-
-_INSIDE = ("target", "targets", "ground_truth", "answer", "answers", "reference", "references")
-"""Keys of the references in a mapping, such as the `{"target": […]}` of verl's data sets."""
 
 Text = str | Sequence[Mapping[str, Any]]
 """A prompt or a completion: a text, or messages with `role` and `content`."""
@@ -40,8 +37,6 @@ _Undecided = TypeVar("_Undecided", float, None)
 _TRL_ARGUMENTS = frozenset("completion_ids trainer_state log_extra log_metric environments".split())  # no columns
 _VERL_ARGUMENTS = ("reward_router_address", "reward_model_tokenizer")  # passed if verl also runs a reward model
 _NO_REFERENCE = Verdict(None, explanation="the row has no reference")
-_LOOP = re.compile(r"\b(\w+(?:\W+\w+){0,23}?)(?:\W+\1\b){2,}")  # up to 24 words, three times or more
-_SPECIAL = re.compile(r"\s*(?:<[|｜][^<>|｜]*[|｜]>|</?s>|</?(?:bos|eos|pad|start_of_turn|end_of_turn)>)\s*")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,7 +101,7 @@ class Correctness:
                 None if prompt is None else last_text(prompt, "user", f"prompts[{at}]")
                 for at, prompt in enumerate(all_prompts)
             ]
-        verdicts = self.verdicts(questions, answers, references, list(map(self._opens_trace, all_prompts)))
+        verdicts = self.verdicts(questions, answers, references, all_prompts)
         if log_metric := columns.get("log_metric"):
             for kind, rows in _counts(verdicts).items():
                 log_metric(f"{self.name}/{kind}", rows / count)
@@ -117,22 +112,22 @@ class Correctness:
         questions: Sequence[str | None],
         answers: Sequence[str],
         references: Sequence[object],
-        opened: Sequence[bool] | None = None,
+        prompts: Sequence[Text | None] | None = None,
     ) -> list[Verdict]:
-        """The verdict on each answer, undecided without a reference. `opened`: whether its prompt opens a trace."""
-        opened = opened or [self.thinking] * len(answers)
+        """The verdict on each answer, undecided without a reference; a prompt may open its reasoning trace."""
         rows: list[Sample | Verdict] = []
-        for at, (question, answer, reference, is_open) in enumerate(
-            zip(questions, answers, references, opened, strict=True)
+        for at, (question, answer, reference, prompt) in enumerate(
+            zip(questions, answers, references, prompts or [None] * len(answers), strict=True)
         ):
-            texts = _references(reference, f"the reference of row {at}")
+            is_open = self.thinking or opens_trace(prompt, self.think_token)
+            texts = references_of(reference, f"the reference of row {at}")
             text, no_answer = after_trace(answer, self.think_token, opened=is_open)
             if not texts:
                 rows.append(_NO_REFERENCE)
             elif no_answer:
                 rows.append(Verdict(0.0, 0, no_answer))
             else:
-                rows.append(Sample(_without_loops(text), texts, question or None))
+                rows.append(Sample(without_loops(text), texts, question or None))
         verdicts = iter(self._shared.assess([row for row in rows if isinstance(row, Sample)]))
         return [next(verdicts) if isinstance(row, Sample) else row for row in rows]
 
@@ -150,17 +145,6 @@ class Correctness:
     @cached_property
     def _shared(self) -> SharedJudge:
         return SharedJudge(self.judge) if isinstance(self.judge, Judge) else shared_judge(self.judge)
-
-    def _opens_trace(self, prompt: Text | None) -> bool:
-        """Whether the completion begins inside a reasoning trace."""
-        if self.thinking or not self.think_token or not isinstance(prompt, str):
-            return self.thinking
-        return prompt.rstrip().endswith(opening_token(self.think_token))
-
-
-def _without_loops(text: str) -> str:
-    """The text with each loop (up to 24 words, three times or more in a row) only once; short lists are no loops."""
-    return _LOOP.sub(lambda loop: loop[1] if len(loop[0]) >= 24 else loop[0], text)
 
 
 correctness = Correctness
@@ -230,51 +214,11 @@ def reward_func(
     count = len(_entries("queries", queries))
     prompts, references = _entries("prompts", prompts, count), _entries("labels", labels, count)
     reward = _correctness(options)
-    answers = [_without_tokens(query.removeprefix(prompt)) for query, prompt in zip(queries, prompts, strict=True)]
-    opened = [reward._opens_trace(prompt) for prompt in prompts]
-    verdicts = reward.verdicts(list(map(_without_tokens, prompts)), answers, references, opened)
+    answers = [without_tokens(query.removeprefix(prompt)) for query, prompt in zip(queries, prompts, strict=True)]
+    verdicts = reward.verdicts(list(map(without_tokens, prompts)), answers, references, prompts)
     rewards = torch.tensor([reward.reward(verdict, undecided) for verdict in verdicts], dtype=torch.float32)
     logs = {"undecided": torch.tensor([verdict.score is None for verdict in verdicts], dtype=torch.float32)}
     return {"rewards": rewards, "scores": rewards.clone(), "extra_logs": logs}
-
-
-def last_text(value: object, role: str, place: str) -> str:
-    """A text as it is; of a prompt's messages the last one of the role, of a completion's the last one if it has it.
-
-    A completion that ends with the result of a tool has no answer: an empty text. Raises InputError for other values.
-    """
-    if isinstance(value, str):
-        return value
-    messages = [value] if isinstance(value, Mapping) else value
-    if not isinstance(messages, Sequence) or not all(isinstance(message, Mapping) for message in messages):
-        expected = "a text, or a list of messages with role and content, was expected"
-        raise InputError(f"{place} is {value!r:.60} ({type(value).__name__}); {expected}.")
-    of_role = [message for message in messages if message.get("role", role) == role]
-    if not of_role or (role == "assistant" and of_role[-1] is not messages[-1]):
-        return ""
-    content = of_role[-1].get("content")
-    parts = [content] if isinstance(content, str) else content or ()
-    return "".join(part if isinstance(part, str) else str(part.get("text") or "") for part in parts)
-
-
-def _references(value: object, place: str) -> tuple[str, ...]:
-    """The references of a row; none for None, NaN, a blank text or an empty list."""
-    if is_missing(value):
-        return ()
-    if isinstance(value, str):
-        return (value,) if value.strip() else ()
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return (str(value),)
-    if hasattr(value, "tolist"):  # numpy
-        return _references(value.tolist(), place)
-    if isinstance(value, Sequence):
-        return tuple(text for item in value for text in _references(item, place))
-    if isinstance(value, Mapping) and (names := [name for name in _INSIDE if name in value]):
-        return _references(value[names[0]], place)
-    raise InputError(
-        f"{place} is {value!r:.60} ({type(value).__name__}); a text, or a list of texts, was expected (or a mapping "
-        "with one of these as 'target')."
-    )
 
 
 def _counts(verdicts: Sequence[Verdict]) -> dict[str, int]:
@@ -333,8 +277,3 @@ def _correctness(options: Mapping[str, Any]) -> Correctness:
 @lru_cache
 def _from_json(options: str) -> Correctness:
     return Correctness(**json.loads(options))
-
-
-def _without_tokens(text: str) -> str:
-    """A text without the tokens of a chat template."""
-    return _SPECIAL.sub(" ", text).strip()

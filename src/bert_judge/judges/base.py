@@ -10,7 +10,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from bert_judge.errors import InputError
-from bert_judge.records import Explanation, JudgeInfo, Sample, Verdict
+from bert_judge.records import Explanation, JudgeInfo, Sample, Verdict, is_missing
 
 if TYPE_CHECKING:
     from bert_judge.inputs import ColumnMap
@@ -208,9 +208,3 @@ def _text(value: Any, place: str, expected: str = "a text") -> str:
         return str(value)  # numpy has a class of its own
     shown = repr(value) if is_missing(value) else f"{value!r:.60} ({type(value).__name__})"
     raise InputError(f"{place} is {shown}; {expected} was expected.")
-
-
-def is_missing(value: object) -> bool:
-    """Whether this is None, or what pandas and numpy put in its place."""
-    is_nan = isinstance(value, float) and value != value
-    return value is None or is_nan or type(value).__name__ in ("NAType", "NaTType")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, get_args, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal, get_args, get_type_hints
 
 from pydantic import (
     BaseModel,
@@ -24,14 +24,15 @@ from bert_judge.server.responses import RefusedError, shortened, shown
 MOST_ROWS: Final[ContextVar[int]] = ContextVar("most_rows", default=1_000_000)
 """The most rows of the current request."""
 
-_MOST_REFERENCES = 1_000  # of a row
+MOST_REFERENCES: Final = 1_000
+"""The most references of a row."""
 
 
 def _as_list(value: object) -> object:
     return [value] if isinstance(value, str) else value
 
 
-def _counted(value: object) -> object:
+def counted(value: object) -> object:
     """Rows, none of which is read if there are too many."""
     if isinstance(value, list) and len(value) > MOST_ROWS.get():
         raise RefusedError(413, f"{len(value):,} rows were sent; up to {MOST_ROWS.get():,} are allowed.", "rows")
@@ -39,7 +40,7 @@ def _counted(value: object) -> object:
 
 
 Texts = Annotated[
-    Annotated[list[str], Field(min_length=1, max_length=_MOST_REFERENCES, fail_fast=True)],
+    Annotated[list[str], Field(min_length=1, max_length=MOST_REFERENCES, fail_fast=True)],
     BeforeValidator(_as_list, json_schema_input_type=str | Annotated[list[str], Field(min_length=1)]),
 ]
 """One text or several."""
@@ -71,6 +72,9 @@ class RowBody(_Request):
 class ForJudge(_Request):
     """Rows for a judge."""
 
+    reference_field: ClassVar[str] = "reference or references"
+    """Where the references of a row are, for messages."""
+
     judge: str | None = Field(None, description="One of the served judges; the first one by default.")
 
     @property
@@ -92,7 +96,7 @@ class ManyRows(ForJudge):
     """Candidates and the judge to ask."""
 
     # Of many wrong rows only the first is reported, and none after it is read.
-    samples: Annotated[list[RowBody], Field(fail_fast=True), BeforeValidator(_counted)]
+    samples: Annotated[list[RowBody], Field(fail_fast=True), BeforeValidator(counted)]
 
     @property
     def rows(self) -> Mapping[str, RowBody]:

@@ -64,7 +64,7 @@ class Service:
         unknown judge, for rows that are incomplete or too long, and if there is no room; and the errors of the judge.
         """
         queue = self.queue(body.judge)
-        samples = [self._sample(queue, row, place) for place, row in body.rows.items()]
+        samples = [self._sample(queue, body, row, place) for place, row in body.rows.items()]
         characters, most = times * sum(map(characters_read, samples)), self.options.max_characters
         if characters > most:
             repeated = f", as each row is judged up to {times} times" if times > 1 else ""
@@ -85,13 +85,13 @@ class Service:
             raise RefusedError(404, f"there is no judge {shown(name)} here; {hint}", "name")
         return self.queues[name]
 
-    def _sample(self, queue: JudgeQueue, row: RowBody, place: str) -> Sample:
+    def _sample(self, queue: JudgeQueue, body: ForJudge, row: RowBody, place: str) -> Sample:
         """The sample in a request's row; errors name its `place` in the body."""
         if row.reference is not None and row.references is not None:
             raise RefusedError(422, f"{place} has reference and references, which mean the same; give one of them.")
         references = row.reference if row.references is None else row.references
         if references is None and queue.judge.info.reads_references:
-            missing = f"has no reference, which {queue.name} needs; give reference or references."
+            missing = f"has no reference, which {queue.name} needs; give {body.reference_field}."
             raise RefusedError(422, f"{place} {missing}")
         name = None if row.id is None else str(row.id)
         sample = Sample(row.candidate, tuple(references or ("",)), row.question, name)
