@@ -192,9 +192,9 @@ def print_pairs(way: str, labels: int, lines: list[tuple[float, ...]], cell: str
     held, width, theory, spread, refused = np.array(lines).T
     off = width / theory - 1
     print(
-        f"{way:8} {labels:4}  coverage {held.mean():.3f} ({held.min():.3f} to {held.max():.3f})  width {width.mean():.3f}"
-        f"  theory {theory.mean():.3f} ({off.min():+.1%} to {off.max():+.1%})  spread {spread.mean():.3f}"
-        f"  refused {refused.mean():.1%}  {cell}",
+        f"{way:8} {labels:4}  coverage {held.mean():.3f} ({held.min():.3f} to {held.max():.3f})"
+        f"  width {width.mean():.3f}  theory {theory.mean():.3f} ({off.min():+.1%} to {off.max():+.1%})"
+        f"  spread {spread.mean():.3f}  refused {refused.mean():.1%}  {cell}",
         flush=True,
     )
 

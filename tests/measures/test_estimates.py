@@ -13,7 +13,7 @@ from scipy import stats
 
 from bert_judge.errors import InputError
 from bert_judge.measures import BootstrapSettings, Estimate, rate, rate_interval, rate_of_counts, wilson_interval
-from bert_judge.measures.estimates import WILSON, student_quantile, mean
+from bert_judge.measures.estimates import WILSON, mean, student_quantile
 
 counts = st.lists(st.integers(1, 30).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))), min_size=1)
 

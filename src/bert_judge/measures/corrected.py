@@ -59,6 +59,14 @@ class LabelledSample:
         """The number of all rows."""
         return len(self.predictions)
 
+    def part(self, places: Integers) -> LabelledSample:
+        """The sample of the rows at these places, each there once. Its labels keep their weights."""
+        new = np.full(self.total, -1)
+        new[places] = np.arange(len(places))
+        kept = new[self.rows] >= 0
+        rows, golds, weights = new[self.rows[kept]], self.golds[kept], self.weights[kept]
+        return LabelledSample(self.predictions[places], rows, golds, self.clusters[places], weights)
+
 
 def labels_only(sample: LabelledSample, confidence: float = 0.95) -> Estimate:
     """The weighted rate of labels that are 1, with Jeffreys' interval (Brown, Cai and DasGupta, 2001).
@@ -88,7 +96,7 @@ def corrected_difference(sample: LabelledSample, second: Truths, confidence: flo
 
     For two models' answers to the same questions: PPI++ of the mean of paired differences (Angelopoulos et al., 2023),
     with a tuning of its own, so it is not quite the difference of two `corrected` rates. Labels of both answers to a
-    question count as a pair, others alone. Predictions are labels or scores. Questions are the clusters of the variance.
+    question count as a pair, others alone. Predictions are labels or scores. Clusters (questions) are independent.
 
     The interval is Student's. As few labels may show no error of the judge, two pairs are added for the variance, one
     all of each sign (Bonett and Price, 2012), each of the weight 10 / n for n labelled questions, at most 1: as many as
