@@ -7,16 +7,24 @@ accuracies and errors, and in the worst of them) and how wide it was on average.
 With `--scores` the judge has scores, and rows to label are drawn uniformly or by its uncertainty. With `--run FOLDER`
 the labels of a saved run, whose rows all have one, are hidden but for a few, again and again; the accuracy to hold is
 then that of all labels.
+
+With `--pairs` two models are compared, by judges that err at other rates on the second model's answers than on the
+first's: 4 pairs of accuracies by 3 pairs of judges, for each number of labels and way to label ("pairs": both answers
+to a question, "apart": answers of each model to other questions, "several": pairs again, but questions have 1 to 8
+answers of each model). It prints how often the interval of the corrected difference held the truth (the mean, lowest
+and highest of the 12), and its width as a part of that of labels alone, beside what theory gives. `--cells` prints all.
 """
 
 from __future__ import annotations
 
 import argparse
 import itertools
+import math
 from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
+from scipy.special import ndtri
 
 from bert_judge.measures import Estimate
 from bert_judge.measures import corrected as estimates
@@ -34,17 +42,30 @@ METHODS: dict[str, Method] = {
     "  normal": lambda sample, scores: estimates.power_tuned(replace(sample, predictions=scores)),
 }
 
+PAIR_LABELS = (30, 100, 300)
+PAIR_ACCURACIES = ((0.7, 0.7), (0.7, 0.8), (0.8, 0.85), (0.9, 0.95))
+PAIR_ERRORS = ((0.02, 0.02, 0.08, 0.08), (0.08, 0.02, 0.02, 0.08), (0.1, 0.2, 0.05, 0.1))
+"""The judge's errors on right and wrong answers of the first model, then of the second."""
+ALIKE, ERRORS_ALIKE = 0.5, 0.3
+"""How far the truth of answers to one question goes together, and the judge's errors on them (latent correlations)."""
+
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--draws", type=int, default=2_000, help="runs for each cell (default: 2000)")
     parser.add_argument("--rows", type=int, default=2_000, help="rows of a run (default: 2000)")
-    parser.add_argument("--labels", type=int, nargs="*", default=LABELS)
+    parser.add_argument("--labels", type=int, nargs="*", help="numbers of labels (of pairs: of each model)")
+    parser.add_argument("--pairs", action="store_true", help="differences of two models, in place of accuracies")
+    parser.add_argument("--cells", action="store_true", help="with --pairs: a line for each cell")
     parser.add_argument("--scores", action="store_true", help="judges with scores; uniform and active labels")
     parser.add_argument("--run", help="a saved run whose rows all have a label")
     args = parser.parse_args()
+    if args.pairs:
+        for kind, labels in itertools.product(WAYS, args.labels or PAIR_LABELS):
+            pairs(args.rows, labels, args.draws, kind, args.cells)
+        return
     print(f"{'labels':>6}  {'drawn':20} {'method':14} {'coverage':>8} {'worst':>6} {'at':28} {'width':>6}")
-    for labels in args.labels:
+    for labels in args.labels or LABELS:
         if args.run:
             real(args.run, labels, args.draws)
         elif args.scores:
@@ -103,6 +124,79 @@ def real(folder: str, labels: int, draws: int) -> None:
             sample = drawn_sample(called, scores, golds, labels, strategy, chance, clusters)
             found.add((), golds.mean(), sample, scores)
         found.print(labels, strategy)
+
+
+WAYS = ("pairs", "apart", "several")
+
+
+def pairs(rows: int, labels: int, draws: int, way: str, every_cell: bool) -> None:
+    """Two models' answers to the same questions, `labels` of each labelled."""
+    lines = []
+    for accuracies, errors in itertools.product(PAIR_ACCURACIES, PAIR_ERRORS):
+        seed = [labels, WAYS.index(way), *(int(1000 * x) for x in (*accuracies, *errors))]
+        chance = np.random.default_rng(seed)
+        theory = theoretical_width(*answers(chance, 400_000, way, accuracies, errors), labels / rows, way)
+        truth, found = accuracies[1] - accuracies[0], []
+        second = np.arange(2 * rows) >= rows
+        for _ in range(draws):
+            questions, golds, called = answers(chance, rows, way, accuracies, errors)
+            places = chance.permutation(rows)
+            first, other = places[:labels], places[labels : 2 * labels] if way == "apart" else places[:labels]
+            labelled = np.concatenate([first, rows + other])
+            of_models = golds.ravel()[labelled].reshape(2, labels)
+            if any(np.ptp(of_model) == 0 for of_model in of_models):  # the command refuses such labels
+                continue
+            weights, clusters = np.ones(len(labelled)), np.concatenate([questions, questions])
+            sample = LabelledSample(called.ravel(), labelled, of_models.ravel(), clusters, weights)
+            ours = estimates.corrected_difference(sample, second)
+            alone = estimates.labels_only_difference(sample, second)
+            found.append((ours.low <= truth <= ours.high, ours.width, alone.width, ours.value, alone.value))
+        held, width, width_alone = np.mean(found, axis=0)[:3]
+        spread = np.std(found, axis=0)
+        lines.append((held, width / width_alone, theory, spread[3] / spread[4], 1 - len(found) / draws))
+        if every_cell:
+            print_pairs(way, labels, lines[-1:], f"{accuracies} {errors}")
+    print_pairs(way, labels, lines)
+
+
+def answers(chance, rows, way, accuracies, errors) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The question of each pair, and the labels of people and of the judge, each of the shape (models, pairs)."""
+    sizes = chance.integers(1, 9, rows) if way == "several" else np.ones(rows, int)
+    questions = np.repeat(np.arange(rows), sizes)[:rows]
+
+    def latent(alike: float) -> np.ndarray:
+        of_question = chance.standard_normal(rows, np.float32)[questions]
+        return math.sqrt(alike) * of_question + math.sqrt(1 - alike) * chance.standard_normal((2, rows), np.float32)
+
+    golds = (latent(ALIKE) < ndtri(np.array(accuracies))[:, None]).astype(float)
+    missed, passed = ndtri(np.array(errors)).reshape(2, 2, 1).swapaxes(0, 1)
+    errs = latent(ERRORS_ALIKE) < np.where(golds == 1, missed, passed)
+    return questions, golds, np.where(errs, 1 - golds, golds)
+
+
+def theoretical_width(_, golds, called, part: float, way: str) -> float:
+    """The width of PPI++ as a part of that of labels alone: sqrt(1 - rho^2 N / (N + n)) for n labelled and N further
+    pairs, rho being the correlation of the differences by people and by the judge.
+
+    Labels apart have the variances and the covariance of each model's answers alone.
+    """
+    by_people, by_judge = golds[1] - golds[0], called[1] - called[0]
+    both = part * np.cov(by_people, by_judge)
+    moments = sum(np.cov(*model) for model in zip(golds, called, strict=True)) if way == "apart" else both / part
+    alone, with_judge, judge = moments[0, 0], moments[0, 1] - both[0, 1], moments[1, 1] - both[1, 1]
+    return math.sqrt(1 - with_judge**2 / (alone * judge))
+
+
+def print_pairs(way: str, labels: int, lines: list[tuple[float, ...]], cell: str = "") -> None:
+    """Lines of cells, together; the last number is how many draws the command refuses."""
+    held, width, theory, spread, refused = np.array(lines).T
+    off = width / theory - 1
+    print(
+        f"{way:8} {labels:4}  coverage {held.mean():.3f} ({held.min():.3f} to {held.max():.3f})"
+        f"  width {width.mean():.3f}  theory {theory.mean():.3f} ({off.min():+.1%} to {off.max():+.1%})"
+        f"  spread {spread.mean():.3f}  refused {refused.mean():.1%}  {cell}",
+        flush=True,
+    )
 
 
 def drawn_sample(called, scores, golds, labels, strategy, chance, clusters=None) -> LabelledSample:

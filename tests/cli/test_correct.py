@@ -13,8 +13,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from bert_judge.records import Sample, Verdict
 from json_lines import write_rows
-from saved_runs import judged_rows, saved_run
+from saved_runs import judged_rows, make_run, saved_run
 from served import ask
 
 ROWS = judged_rows(0, 400, 0.8, 0.1)
@@ -59,11 +60,37 @@ def test_labels_of_the_run_suffice(tmp_path: Path, printed: Callable[..., str]) 
     assert shown.count("take this one") == shown.count("note: all rows are labelled: the accuracy of these rows") == 1
 
 
+def test_the_models_of_a_column_are_corrected_and_compared(tmp_path: Path, printed: Callable[..., str]) -> None:
+    samples, verdicts = [], []
+    for model, accuracy in (("a", 0.5), ("b", 0.9), ("new", 0.7)):
+        for number, row in enumerate(judged_rows(3, 200, accuracy, 0.1, 0 if model == "new" else 60)):
+            texts = (f"{model} says {number}", ("yes",), f"Question {number}?")
+            samples.append(Sample(*texts, gold=row["gold"], meta={"model": model}))
+            verdicts.append(Verdict(row["score"], row["label"]))
+    make_run(tmp_path / "out", samples, verdicts)
+    shown = printed("correct", str(tmp_path / "out"), "--by", "model")
+    one = r"\d\d\.\d% \[\d\d\.\d, \d\d\.\d\]"
+    assert re.search(rf"^b +200 +60 +{one} +{one}$", shown, re.MULTILINE), shown
+    assert re.search(rf"^new +200 +0 +{one} +-$", shown, re.MULTILINE), shown
+    assert re.search(
+        r"^b minus a +200 +120 +60 +\+\d\d\.\d +\+\d\d\.\d \[\+\d+\.\d, \+\d\d\.\d\]$", shown, re.MULTILINE
+    )
+    assert "new: no row has a label; 10 or more were expected: label more" in shown
+    found = json.loads(printed("correct", str(tmp_path / "out"), "--by", "model", "--json"))
+    (pair,) = found["groups"]["differences"]
+    assert (pair["first"], pair["second"], pair["both"]) == ("a", "b", 60)
+    assert f"{100 * pair['corrected']['value']:+.1f} [{100 * pair['corrected']['low']:+.1f}, " in shown
+    assert [group["corrected"]["value"] is None for group in found["groups"]["accuracies"]] == [False, False, True]
+    assert printed("compare", str(tmp_path / "out"), "--by", "model", "--flips", "0").count("b minus a") == 2
+    assert "groups" not in printed("correct", str(tmp_path / "out"))
+
+
 def test_what_is_missing_is_said(run: str, labels: str, complaint: Callable[..., str]) -> None:
     for flags, sentence in [
         ([], "holds no labels; give a file of labels, or make one"),
         (["--labels", "missing.jsonl"], "missing.jsonl does not exist"),
         (["--labels", "README.md"], r"README.md is neither .*; give .* a name that ends with \.csv"),
+        (["--labels", labels, "--by", "model"], "no row has a column 'model'; there is no column"),
         (["--labels", labels, "--confidence", "95"], r"the confidence is 95\.0"),
     ]:
         assert re.search(sentence, complaint("correct", run, *flags))

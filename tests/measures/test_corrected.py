@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
 from scipy.stats import beta
+from scipy.stats import t as student
 
 from bert_judge.errors import InputError
 from bert_judge.measures import Estimate
-from bert_judge.measures.corrected import LabelledSample, corrected, labels_only, power_tuned, stratified
+from bert_judge.measures.corrected import (
+    LabelledSample,
+    corrected,
+    corrected_difference,
+    labels_only,
+    labels_only_difference,
+    power_tuned,
+    stratified,
+)
 
 ESTIMATES = {"labels only": labels_only, "PPI++": corrected, "stratified": stratified, "normal": power_tuned}
 
@@ -194,3 +204,93 @@ def test_a_confidence_is_between_0_and_1() -> None:
             sample = LabelledSample.of([0, 1, 1, 0, 1], range(5), [0, 1, 1, 0, 0])
             with pytest.raises(InputError, match="a number between 0 and 1 was expected"):
                 estimate(sample, confidence=confidence)
+
+
+# ------------------------------------------------------------------------------------------------------- differences
+
+
+def two_models(
+    seed: Any, rows: int, labels: int, accuracies: tuple[float, float], errors: tuple[float, float], apart: bool = False
+) -> tuple[LabelledSample, np.ndarray]:
+    """Two models' answers to the same questions, right together more often than not; a judge that errs on each at
+    another rate; labels of both answers to some questions, or of `apart` ones.
+    """
+    chance = np.random.default_rng(seed)
+    hard = chance.random(rows) < 0.5  # the same random number for both answers
+    drawn = np.where(hard, chance.random(rows), chance.random((2, rows)))
+    golds = (drawn < np.array(accuracies)[:, None]).astype(float)
+    errs = chance.random((2, rows)) < np.array(errors)[:, None]
+    called = np.where(errs, 1 - golds, golds).ravel()
+    places = np.concatenate([np.arange(labels), rows + np.arange(labels) + (labels if apart else 0)])
+    sample = LabelledSample.of(called, places, golds.ravel()[places], None, np.tile(np.arange(rows), 2))
+    return sample, np.arange(2 * rows) >= rows
+
+
+def test_a_corrected_difference_is_ppi_of_paired_differences() -> None:
+    rows, labels = 500, 80
+    sample, second = two_models(1, rows, labels, (0.7, 0.8), (0.1, 0.05))
+    by_judge = sample.predictions[rows:] - sample.predictions[:rows]
+    by_people = sample.golds[labels:] - sample.golds[:labels]
+    here, people, all_rows = (x - x.mean() for x in (by_judge[:labels], by_people, by_judge))
+    spread = np.concatenate([here / labels, np.zeros(rows - labels)]) - all_rows / rows
+    tuning = float(people @ spread[:labels]) / labels / float(spread @ spread)
+    rest = np.concatenate([people / labels, np.zeros(rows - labels)]) - tuning * spread
+    value = by_people.mean() - tuning * (by_judge[:labels].mean() - by_judge.mean())
+    added = 10 / labels
+    n = labels + 2 * added
+    variance = (labels**2 * float(rest @ rest) + 2 * added) / n / (n - 1)
+    half = student.ppf(0.975, n - 1) * math.sqrt(variance)
+    found = corrected_difference(sample, second)
+    assert (found.value, found.n) == (pytest.approx(value), rows)
+    assert (found.low, found.high) == pytest.approx((value - half, value + half), abs=1e-4)
+    assert found.low < 0.1 < found.high
+    turned = corrected_difference(sample, ~second)
+    assert (turned.value, turned.low, turned.high) == pytest.approx((-value, -found.high, -found.low))
+
+
+def test_a_difference_of_labels_that_cover_all_or_of_a_blind_judge_is_that_of_the_labels() -> None:
+    sample, second = two_models(2, 200, 200, (0.6, 0.8), (0.1, 0.2))
+    plain = sample.golds[200:].mean() - sample.golds[:200].mean()
+    assert corrected_difference(sample, second).value == pytest.approx(plain)
+    assert corrected_difference(sample, second).width == pytest.approx(labels_only_difference(sample, second).width)
+    sample, second = two_models(3, 1000, 60, (0.6, 0.8), (0.0, 0.0))
+    blind = replace(sample, predictions=np.ones(2000))
+    alone = labels_only_difference(sample, second)
+    assert alone.value == pytest.approx(sample.golds[60:].mean() - sample.golds[:60].mean())
+    found = corrected_difference(blind, second)
+    assert (found.value, found.low, found.high) == pytest.approx((alone.value, alone.low, alone.high))
+    exact = corrected_difference(sample, second)  # a judge without an error has the difference of all rows
+    assert exact.value == pytest.approx(sample.predictions[1000:].mean() - sample.predictions[:1000].mean(), abs=0.005)
+    assert 0.02 < exact.width < 0.6 * alone.width
+
+
+def test_copies_of_pairs_add_no_certainty_and_labels_apart_count() -> None:
+    once, second = two_models(4, 400, 100, (0.6, 0.8), (0.1, 0.2))
+    rows = np.concatenate([once.rows + 800 * copy for copy in range(3)])
+    clusters = np.tile(once.clusters, 3)
+    many = LabelledSample.of(np.tile(once.predictions, 3), rows, np.tile(once.golds, 3), None, clusters)
+    single, copied = corrected_difference(once, second), corrected_difference(many, np.tile(second, 3))
+    assert (copied.value, copied.width) == pytest.approx((single.value, single.width))
+    loose = replace(many, clusters=np.concatenate([once.clusters + 400 * copy for copy in range(3)]))
+    assert corrected_difference(loose, np.tile(second, 3)).width < 0.65 * single.width
+    apart, second = two_models(4, 400, 100, (0.6, 0.8), (0.1, 0.2), apart=True)
+    assert 0 < corrected_difference(apart, second).width < labels_only_difference(apart, second).width
+    with pytest.raises(InputError, match="one side has no labelled row"):
+        corrected_difference(once, np.arange(800) >= 790)
+
+
+@pytest.mark.parametrize("apart", [False, True])
+@pytest.mark.parametrize(("labels", "highest"), [(20, 1.0), (100, 0.97)])
+def test_intervals_of_differences_hold_the_truth(labels: int, highest: float, apart: bool) -> None:
+    """`benchmarks/corrected.py --pairs` does so with 2,000 draws and prints the figures of docs/measurements.md."""
+    cells = [((0.7, 0.8), (0.02, 0.08)), ((0.8, 0.85), (0.12, 0.05)), ((0.6, 0.9), (0.1, 0.2))]
+    held, draws = np.zeros(len(cells)), 300
+    for cell, (accuracies, errors) in enumerate(cells):
+        truth = accuracies[1] - accuracies[0]
+        for seed in range(draws):
+            sample, second = two_models([labels, seed, cell], 1000, labels, accuracies, errors, apart)
+            found = corrected_difference(sample, second)
+            held[cell] += found.low <= truth <= found.high
+    noise = math.sqrt(0.95 * 0.05 / draws)
+    assert (held / draws > 0.93 - 3 * noise).all(), held / draws
+    assert 0.95 - 2 * noise < held.mean() / draws < highest

@@ -13,7 +13,7 @@ from scipy import stats
 
 from bert_judge.errors import InputError
 from bert_judge.measures import BootstrapSettings, Estimate, rate, rate_interval, rate_of_counts, wilson_interval
-from bert_judge.measures.estimates import WILSON, _student, mean
+from bert_judge.measures.estimates import WILSON, mean, student_quantile
 
 counts = st.lists(st.integers(1, 30).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))), min_size=1)
 
@@ -84,7 +84,7 @@ def test_students_quantile_is_scipys() -> None:
         normal = stats.norm.ppf((1 + confidence) / 2)
         for degrees in (3, 4.5, 9, 49, 1000):
             exact = stats.t.ppf((1 + confidence) / 2, degrees)
-            assert _student(normal, degrees) == pytest.approx(exact, rel=0.01 if degrees < 5 else 0.002)
+            assert student_quantile(normal, degrees) == pytest.approx(exact, rel=0.01 if degrees < 5 else 0.002)
 
 
 def test_what_is_refused() -> None:

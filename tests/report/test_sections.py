@@ -11,8 +11,11 @@ from bert_judge.measures import rate_interval
 from bert_judge.records import Signature, Verdict
 from bert_judge.report.page import VerdictReport, make_report
 from bert_judge.results.runs import Run
+from bert_judge.studies.correct import correct
+from bert_judge.studies.pairing import read_labels
 from bert_judge.studies.table import collect
-from saved_runs import LARGE, SIMILAR, answers, make_run, says
+from json_lines import write_rows
+from saved_runs import LARGE, SIMILAR, answers, judged_rows, make_run, says
 
 FIVE = answers("a", "b", "c", "d", "e", golds="1100 ")
 SCORES = says(0.9, 0.4, 0.6, 0.1, None)
@@ -120,3 +123,42 @@ def test_a_section_without_anything_to_show_is_not_there(tmp_path: Path):
     assert [section.name for section in bare.sections] == ["judges", "origin"]
     assert bare.data("scores") == ()
     assert bare.record().keys() == {"title", "rows", "labels", "gold", "notes", "judges", "origin"}
+
+
+def test_accuracies_are_corrected_where_some_answers_have_labels(tmp_path: Path):
+    def judged(name: str, labelled: int, **column: str) -> Run:
+        samples, verdicts = [], []
+        for model in "ab":
+            for number, row in enumerate(judged_rows(ord(model), 80, 0.7, 0.1, labelled)):
+                meta = dict.fromkeys(column, model)
+                samples.append(Sample(f"{model} {number}", ("yes",), f"{number}?", gold=row["gold"], meta=meta))
+                verdicts.append(Verdict(row["score"], row["label"]))
+        return make_run(tmp_path / name, samples, verdicts)
+
+    run = judged("some", 30, model="")
+    made_report = report(run)
+    (judge,) = made_report.data("corrected")
+    assert (judge.by, judge.groups) == ("model", correct(run, by="model").groups)
+    assert "## Corrected differences, in points" in made_report.document().markdown()
+    assert made_report.record()["corrected"][0]["groups"]["differences"][0]["both"] == 30
+    (judge,) = report(judged("whole", 30)).data("corrected")
+    assert [group.corrected.n for group in judge.groups.accuracies] == [160]
+    for labelled in (0, 3, 80):
+        assert not report(judged(f"{labelled}", labelled)).data("corrected")
+
+
+def test_labels_of_a_report_count_by_how_they_were_drawn(tmp_path: Path):
+    rows = judged_rows(1, 200, 0.7, 0.1)
+    samples = [Sample(f"answer {number}", ("yes",), f"{number}?") for number in range(200)]
+    run = make_run(tmp_path / "run", samples, [Verdict(row["score"], row["label"]) for row in rows])
+    lines = [
+        {"question": f"{n}?", "references": ["yes"], "candidate": f"answer {n}", "label": rows[n]["truth"]}
+        for n in range(60)
+    ]
+    for column, shown in [([0.01 + 0.01 * (n % 3) for n in range(60)], "PPI++"), ([0.1, *[""] * 59], "1 of the 60")]:
+        given = [{**line, "probability": p} if p else line for line, p in zip(lines, column, strict=True)]
+        labels = read_labels(write_rows(tmp_path / "labels.jsonl", given))
+        made_report = make_report(collect([run], labels))
+        assert shown in made_report.document().markdown()
+        for judge in made_report.data("corrected"):
+            assert judge.groups.accuracies[0].corrected == correct(run, labels).corrected

@@ -12,13 +12,15 @@ import numpy as np
 import pytest
 
 from bert_judge.errors import InputError
-from bert_judge.records import Verdict
+from bert_judge.records import Sample, Verdict
 from bert_judge.results.runs import Run, load_run
+from bert_judge.studies.compare import compare_models
 from bert_judge.studies.correct import Correction, correct, default_strategy, draw_order, sampling_probabilities
 from bert_judge.studies.pairing import Labels, read_labels
+from bert_judge.studies.table import comparison_table
 from conftest import Refused
 from json_lines import write_rows
-from saved_runs import judged_rows, saved_run
+from saved_runs import judged_rows, make_run, saved_run
 
 ROWS = judged_rows(0, 600, 0.8, 0.1)
 TRUTH = {f"candidate {number}": row["truth"] for number, row in enumerate(ROWS, 1)}
@@ -235,3 +237,90 @@ def test_runs_that_can_not_be_corrected_or_drawn(tmp_path: Path, refused: Refuse
         draw_order(load_run(saved_run(tmp_path / "bare", sure, texts=False)), "uniform")
     with refused(match="show no uncertainty, as all are 0 or 1; use the strategy uniform"):
         draw_order(load_run(saved_run(tmp_path / "sure", sure)), "active")
+
+
+# ------------------------------------------------------------------------------------------------------------- groups
+
+
+def of_models(folder: Path, accuracies: dict[str, float], count: int, labelled: dict[str, int]) -> Run:
+    """Answers of models to the same questions; the first ones of each are labelled."""
+    samples, verdicts = [], []
+    for seed, (model, accuracy) in enumerate(accuracies.items()):
+        for number, row in enumerate(judged_rows(seed, count, accuracy, 0.1, labelled.get(model, 0))):
+            meta = {"model": model, "truth": row["truth"]}
+            samples.append(Sample(f"{model}: {number}", ("yes",), f"Question {number}?", gold=row["gold"], meta=meta))
+            verdicts.append(Verdict(row["score"], row["label"]))
+    return make_run(folder, samples, verdicts)
+
+
+def part_of(run: Run, *models: str) -> Run:
+    return replace(run, rows=[row for row in run.rows if row.meta["model"] in models])
+
+
+def test_each_group_is_corrected_as_it_would_be_alone_and_models_are_compared(tmp_path: Path) -> None:
+    run = of_models(tmp_path / "out", {"a": 0.6, "b": 0.85, "c": 0.85}, 500, {"a": 120, "b": 100, "c": 60})
+    found = correct(run, by="model").groups
+    assert found is not None
+    assert [(group.name, group.rows, group.labels) for group in found.accuracies][-1] == ("a", 500, 120)
+    for group in found.accuracies:
+        alone = correct(part_of(run, group.name))
+        assert group.judge == alone.judge
+        assert group.corrected.interval == pytest.approx(alone.corrected.interval)
+    truth = {model: np.mean([row.meta["truth"] for row in part_of(run, model).rows]) for model in "abc"}
+    assert [(pair.first, pair.second) for pair in found.differences] == [("a", "b"), ("a", "c"), ("b", "c")]
+    for pair in found.differences:
+        estimate = pair.corrected
+        assert estimate.low < truth[pair.second] - truth[pair.first] < estimate.high
+        assert (pair.pairs, estimate.n) == (500, 500)
+        calls = [[row.label for row in part_of(run, model).rows] for model in (pair.first, pair.second)]
+        assert pair.judge == pytest.approx(np.mean(calls[1]) - np.mean(calls[0]))
+    assert (found.differences[0].labels, found.differences[0].both) == (220, 100)
+    assert found.differences[0].corrected.low > 0
+    assert found.notes == []
+
+
+def test_compare_has_the_same_corrected_numbers(tmp_path: Path) -> None:
+    run = of_models(tmp_path / "out", {"a": 0.6, "b": 0.8}, 300, {"a": 80, "b": 80})
+    by_judge, by_people = compare_models(comparison_table([run], by="model"))
+    assert by_judge.corrected == correct(run, by="model").groups
+    assert by_people.corrected is None
+    for labelled in ({}, {"a": 300, "b": 300}):  # nothing to correct with, and nothing to correct
+        run = of_models(tmp_path / f"{len(labelled)}", {"a": 0.6, "b": 0.8}, 300, labelled)
+        assert all(models.corrected is None for models in compare_models(comparison_table([run], by="model")))
+
+
+def test_groups_without_enough_labels_are_named_and_nothing_is_invented(tmp_path: Path) -> None:
+    accuracies = {"a": 0.6, "b": 0.8, "few": 0.7, "none": 0.7, "all right": 1.0}
+    run = of_models(tmp_path / "out", accuracies, 60, {"a": 40, "b": 40, "few": 9, "all right": 20})
+    unnamed = [replace(row, meta={}) if row.meta["model"] == "b" else row for row in list(run.rows)[:90]]
+    found = correct(run, by="model").groups
+    assert found is not None
+    assert [group.name for group in found.accuracies if group.corrected.value is None] == ["few", "none", "all right"]
+    assert [(pair.first, pair.second) for pair in found.differences] == [("a", "b")]
+    few, none, alike = found.notes
+    assert few == "few: 9 rows have a label; 10 or more were expected: label more."
+    assert none == "none: no row has a label; 10 or more were expected: label more."
+    assert alike.startswith("all right: all 20 labels are 1 (correct), which can't show how often the judge errs; both")
+    some = correct(replace(run, rows=unnamed), by="model").groups
+    assert some is not None
+    assert (some.notes, some.differences) == (["30 rows have no model and are in no group"], [])
+    with pytest.raises(InputError, match="no row has a column 'modell'; there is model, truth"):
+        correct(run, by="modell")
+    other = [replace(row, question=f"{row.question} {row.meta['model']}") for row in part_of(run, "a", "b").rows]
+    apart = correct(replace(run, rows=other), by="model").groups
+    assert apart is not None
+    assert apart.differences == []
+    assert apart.notes == ["groups with under 10 questions in common are not compared with each other"]
+
+
+def test_two_groups_without_labels_on_the_same_questions_are_named(tmp_path: Path) -> None:
+    run = of_models(tmp_path / "out", {"a": 0.6, "b": 0.8}, 100, {"a": 40, "b": 40})
+    rows = [
+        replace(row, question=f"{row.question} And why?") if row.meta["model"] == "b" and row.gold is not None else row
+        for row in run.rows
+    ]
+    found = correct(replace(run, rows=rows), by="model").groups
+    assert found is not None
+    assert all(group.corrected.value for group in found.accuracies)
+    assert found.differences == []
+    assert found.notes == ["a and b, on the same questions: no row has a label; 10 or more were expected: label more."]

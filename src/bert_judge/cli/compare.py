@@ -110,5 +110,6 @@ def _models_record(comparison: ModelComparison) -> dict[str, Any]:
         "measure": comparison.measure,
         "models": [asdict(model) for model in comparison.models],
         "pairs": pairs,
+        "corrected": comparison.corrected and asdict(comparison.corrected),
         "notes": list(comparison.notes),
     }

@@ -19,6 +19,7 @@ _EXAMPLES = """examples:
   bert-judge correct out --labels labels.jsonl
   bert-judge correct out                        # the file that was judged had labels of some rows
   bert-judge correct out --labels people.csv --map label=is_right
+  bert-judge correct out --labels labels.jsonl --by model     # each model, and their differences
   bert-judge correct out --labels labels.jsonl --json | jq .corrected
 
 bert-judge label makes such a file; any other with texts (or ids) and labels will do, as long as its rows were drawn
@@ -33,6 +34,7 @@ class CorrectOptions:
     run: Annotated[str, "a folder that score or judge wrote", Argument("FOLDER")]
     labels: Annotated[str | None, "human labels, besides those in the run itself"] = None
     map: Annotated[ColumnMap | None, "columns of that file by name: label=is_right"] = None
+    by: Annotated[str | None, "column whose values are corrected each, and compared, such as model"] = None
     confidence: Annotated[float, "of the intervals"] = 0.95
     json: Annotated[bool, "print one JSON object"] = False
 
@@ -45,9 +47,10 @@ def main(arguments: Sequence[str]) -> int:
         parser.error("--map names columns of the file of --labels, which is missing")
     run = open_run(options.run)
     labels = read_labels(options.labels, options.map) if options.labels else None
-    correction = correct(run, labels, options.confidence)
+    correction = correct(run, labels, options.confidence, options.by)
     if options.json:
         say(json.dumps({**asdict(correction), "signature": asdict(run.signature)}))
     else:
-        say(correction_document(correction, run.signature, options.confidence, labels is not None).text())
+        of_a_file = labels is not None
+        say(correction_document(correction, run.signature, options.confidence, of_a_file, options.by).text())
     return 0

@@ -11,11 +11,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from bert_judge.errors import InputError
 from bert_judge.measures.arrays import ArrayLike, Integers, Names, Numbers, Truths, factorise, np
-from bert_judge.measures.estimates import Estimate, normal_quantile
+from bert_judge.measures.estimates import Estimate, normal_quantile, student_quantile
 
 FEW_LABELS, FEW_ERRORS = 300, 30
 """With fewer labels, or fewer of the judge's errors among them, normal intervals are too narrow."""
+
+FULL_PAIRS = 10
+"""With as many labelled questions the two pairs that a difference's interval adds have their full weight."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,6 +59,14 @@ class LabelledSample:
         """The number of all rows."""
         return len(self.predictions)
 
+    def part(self, places: Integers) -> LabelledSample:
+        """The sample of the rows at these places, each there once. Its labels keep their weights."""
+        new = np.full(self.total, -1)
+        new[places] = np.arange(len(places))
+        kept = new[self.rows] >= 0
+        rows, golds, weights = new[self.rows[kept]], self.golds[kept], self.weights[kept]
+        return LabelledSample(self.predictions[places], rows, golds, self.clusters[places], weights)
+
 
 def labels_only(sample: LabelledSample, confidence: float = 0.95) -> Estimate:
     """The weighted rate of labels that are 1, with Jeffreys' interval (Brown, Cai and DasGupta, 2001).
@@ -73,19 +85,30 @@ def power_tuned(sample: LabelledSample, confidence: float = 0.95) -> Estimate:
     prediction, with the tuning that minimises the variance; as labelled rows are among all rows here, it is the paper's
     times N / (N - n). The interval is normal: too narrow for few labels or errors of the judge.
     """
-    weights = sample.weights / sample.weights.sum()
-    predicted = sample.predictions[sample.rows]
-    centred = (sample.predictions - sample.predictions.mean()) / sample.total
-    of_labels = _spread(sample, weights * (sample.golds - weights @ sample.golds))
-    by_labels = np.bincount(sample.clusters, of_labels)
-    by_judge = np.bincount(sample.clusters, centred - _spread(sample, weights * (predicted - weights @ predicted)))
-    scale = float(by_judge @ by_judge)
-    tuning = -float(by_labels @ by_judge) / scale if scale > 1e-18 else 0.0
-    value = tuning * float(sample.predictions.mean()) + float(weights @ (sample.golds - tuning * predicted))
-    influence = by_labels + tuning * by_judge
+    value, influence = _tuned(sample, np.ones(sample.total))
     labels = len(sample.rows)
     half = normal_quantile(confidence) * float(np.sqrt(influence @ influence * labels / max(labels - 1, 1)))
     return _clipped(value, value - half, value + half, sample.total, "PPI++, normal interval")
+
+
+def corrected_difference(sample: LabelledSample, second: Truths, confidence: float = 0.95) -> Estimate:
+    """How much higher the rate of correct rows is among `second`, of shape (all rows,), than among the others.
+
+    For two models' answers to the same questions: PPI++ of the mean of paired differences (Angelopoulos et al., 2023),
+    with a tuning of its own, so it is not quite the difference of two `corrected` rates. Labels of both answers to a
+    question count as a pair, others alone. Predictions are labels or scores. Clusters (questions) are independent.
+
+    The interval is Student's. As few labels may show no error of the judge, two pairs are added for the variance, one
+    all of each sign (Bonett and Price, 2012), each of the weight 10 / n for n labelled questions, at most 1: as many as
+    simulations need. Raises InputError for a side without labels.
+    """
+    return _difference(sample, second, confidence, "PPI++, paired, t interval by question")
+
+
+def labels_only_difference(sample: LabelledSample, second: Truths, confidence: float = 0.95) -> Estimate:
+    """The difference by the labels alone, with the interval of `corrected_difference`."""
+    blind = replace(sample, predictions=np.zeros(sample.total))
+    return _difference(blind, second, confidence, "labels only, t interval by question")
 
 
 def stratified(sample: LabelledSample, confidence: float = 0.95) -> Estimate:
@@ -119,6 +142,47 @@ def suffices(sample: LabelledSample) -> bool:
     clusters = sample.clusters[sample.rows]
     errors = clusters[sample.predictions[sample.rows] != sample.golds]
     return len(np.unique(clusters)) >= FEW_LABELS and len(np.unique(errors)) >= FEW_ERRORS
+
+
+def _tuned(sample: LabelledSample, signs: Numbers) -> tuple[float, Numbers]:
+    """The sum of the tuned means of rows with the signs 1 and -1, each times its sign, and each cluster's influence.
+
+    `signs` has the shape (all rows,); the means have one tuning.
+    """
+    parts, shares = np.zeros(sample.total), np.zeros(len(sample.rows))
+    centred, rest = sample.predictions.astype(float), sample.golds.astype(float)
+    predicted = sample.predictions[sample.rows].astype(float)
+    for sign in (1, -1):
+        rows, labelled = signs == sign, signs[sample.rows] == sign
+        if rows.any():
+            parts[rows] = sign / rows.sum()
+            weights = sample.weights[labelled] / sample.weights[labelled].sum()
+            shares[labelled] = sign * weights
+            centred[rows] -= centred[rows].mean()
+            predicted[labelled] -= weights @ predicted[labelled]
+            rest[labelled] -= weights @ rest[labelled]
+    by_labels = np.bincount(sample.clusters, _spread(sample, shares * rest))
+    by_judge = np.bincount(sample.clusters, parts * centred - _spread(sample, shares * predicted))
+    scale = float(by_judge @ by_judge)
+    tuning = -float(by_labels @ by_judge) / scale if scale > 1e-18 else 0.0
+    value = tuning * float(parts @ sample.predictions)
+    value += float(shares @ (sample.golds - tuning * sample.predictions[sample.rows]))
+    return value, by_labels + tuning * by_judge
+
+
+def _difference(sample: LabelledSample, second: Truths, confidence: float, method: str) -> Estimate:
+    sides = [second[sample.rows] == side for side in (False, True)]
+    if not all(side.any() for side in sides):
+        raise InputError("one side has no labelled row; labels of both were expected.")
+    value, influence = _tuned(sample, np.where(second, 1.0, -1.0))
+    by_question = [np.bincount(sample.clusters[sample.rows[side]], sample.weights[side]) for side in sides]
+    inverses = [float(weights @ weights) / float(weights.sum()) ** 2 for weights in by_question]
+    pair = sum(inverses) / 2  # the influence of one pair: 1 / n, for n labelled questions of equal weight
+    added = min(1.0, FULL_PAIRS * pair)
+    n = 1 / pair + 2 * added
+    variance = (float(influence @ influence) + 2 * added * pair**2) / (pair * n) ** 2 * n / (n - 1)
+    half = student_quantile(normal_quantile(confidence), n - 1) * variance**0.5
+    return Estimate(value, max(value - half, -1.0), min(value + half, 1.0), int(second.sum()), method)
 
 
 def _by_stratum(sample: LabelledSample, strata: Iterable[Truths], confidence: float, method: str) -> Estimate:

@@ -113,7 +113,7 @@ def rate_interval(successes: ArrayLike, rows: ArrayLike, confidence: float = 0.9
         shifts = (counts - value * sizes) / (total - sizes)  # how far the rate moves without the cluster
         variance = (clusters - 1) / clusters * float(shifts @ shifts)
         binomial = value * (1 - value) / total  # the variance, if all rows were independent
-        penalty = (normal / _student(normal, max(copies - 1, 1))) ** 2
+        penalty = (normal / student_quantile(normal, max(copies - 1, 1))) ** 2
         independent = max(copies, total * min(1.0, binomial / variance if variance > 0 else 1.0) * penalty)
     return wilson_interval(value * independent, independent, confidence)
 
@@ -142,7 +142,7 @@ def normal_quantile(confidence: float) -> float:
     return NormalDist().inv_cdf((1 + confidence) / 2)
 
 
-def _student(normal: float, degrees: float) -> float:
+def student_quantile(normal: float, degrees: float) -> float:
     """Student's quantile for the probability of a normal one (Abramowitz and Stegun, 1964, 26.7.5).
 
     It is 1 % too small with 2 degrees of freedom. `report.js` has the same, for rows that a reader chooses.

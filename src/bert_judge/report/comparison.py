@@ -9,11 +9,11 @@ from itertools import pairwise
 from bert_judge.records import Row
 from bert_judge.report.document import Block, Content, Document, Example, Examples, Table
 from bert_judge.report.evaluation import exact_test
+from bert_judge.report.sections.corrected import MOST_PAIRS, corrected_tables
 from bert_judge.studies.agree import Disagreement, Panel
 from bert_judge.studies.compare import ACCURACY, MEAN_SCORE, TRUE_ACCURACY, Flip, ModelComparison, ModelPair, Rankings
 from bert_judge.wording import INTERVALS, SAID, interval, number, p_value, percent, points
 
-_MOST_PAIRS = 15
 _MOST_TURNED = 5
 
 
@@ -61,6 +61,8 @@ def _tables(comparison: Comparison, every_pair: bool) -> Iterator[Table]:
         yield _models(models)
         if models.pairs:
             yield _pairs(models, every_pair)
+        if models.corrected:
+            yield from corrected_tables(models.corrected, "", models.judge)
     if comparison.rankings:
         yield _rankings(comparison.rankings)
     if panel := comparison.judges:
@@ -92,7 +94,7 @@ def _models(comparison: ModelComparison) -> Table:
 def _pairs(comparison: ModelComparison, every_pair: bool) -> Table:
     """The pairs of models, one a line."""
     labels, several = comparison.measure != MEAN_SCORE, len(comparison.pairs) > 1
-    pairs = comparison.pairs if every_pair or len(comparison.pairs) <= _MOST_PAIRS else _neighbours(comparison)
+    pairs = comparison.pairs if every_pair or len(comparison.pairs) <= MOST_PAIRS else _neighbours(comparison)
     form = points if labels else _signed
     all_rows = any(pair.difference_all is not None for pair in pairs)
     body: list[list[Content]] = [

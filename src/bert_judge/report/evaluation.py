@@ -11,6 +11,7 @@ from bert_judge.records import Signature
 from bert_judge.report.document import Block, Chart, Content, Document, Example, Examples, Facts, Table
 from bert_judge.report.rows import shared
 from bert_judge.report.sections.agreement import reliability_table
+from bert_judge.report.sections.corrected import corrected_tables
 from bert_judge.studies.correct import Correction
 from bert_judge.studies.evaluate import (
     SMALL_CLASS,
@@ -21,7 +22,7 @@ from bert_judge.studies.evaluate import (
     SliceEvaluation,
     WithoutJudge,
 )
-from bert_judge.wording import SAID, interval, number, p_value, percent, points
+from bert_judge.wording import INTERVALS, SAID, interval, number, p_value, percent, points
 
 TITLES: Mapping[str, str] = {
     "accuracy": "accuracy",
@@ -64,8 +65,12 @@ def evaluation_document(evaluation: Evaluation, title: str) -> Document:
     return Document(title, parts, evaluation.notes, [(judge.name, judge.signature) for judge in judges])
 
 
-def correction_document(correction: Correction, signature: Signature, confidence: float, of_a_file: bool) -> Document:
-    """Every estimate with its interval, and the labels behind it; `of_a_file`: a file of labels was given."""
+def correction_document(
+    correction: Correction, signature: Signature, confidence: float, of_a_file: bool, by: str | None = None
+) -> Document:
+    """Every estimate with its interval, and the labels behind it; `of_a_file`: a file of labels was given, `by`: what
+    the groups are.
+    """
     estimates = [
         ("labels only", correction.labels_only, _BEST if correction.complete else ""),
         ("judge as it is", correction.judge, "its errors are not removed"),
@@ -78,9 +83,10 @@ def correction_document(correction: Correction, signature: Signature, confidence
     if of_a_file:
         labels.append(("from", f"the file: {correction.of_file:,}, the run itself: {correction.of_run:,}"))
     labels.append(("errors", f"{counts.false_positive} false positives, {counts.false_negative} false negatives"))
-    below = f"in brackets: {level} intervals, by question where questions have several answers; width: in points"
-    table = Table("", ["", "accuracy", "width", ""], body, below, left=(0, 3))
-    return Document("Corrected accuracy", [table, Facts(labels)], correction.notes, [("", signature)])
+    below = INTERVALS.replace("95 %", level)
+    table = Table("", ["", "accuracy", "width", ""], body, f"{below}; width: in points", left=(0, 3))
+    groups = corrected_tables(correction.groups, by or "", level=below) if correction.groups else ()
+    return Document("Corrected accuracy", [table, Facts(labels), *groups], correction.notes, [("", signature)])
 
 
 def exact_test(single: bool) -> str:

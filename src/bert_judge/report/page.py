@@ -21,6 +21,7 @@ from bert_judge.report.document import Block, Document, shown
 from bert_judge.report.rows import fitting_part, row_columns, row_facts, text_chunks
 from bert_judge.report.sections import Findings, Section, correct_rate
 from bert_judge.report.sections.agreement import agreement_section, pairs_section
+from bert_judge.report.sections.corrected import corrected_section
 from bert_judge.report.sections.judges import judges_section, origin_section
 from bert_judge.report.sections.kinds import crosses_section, kinds_section
 from bert_judge.report.sections.scores import scores_section
@@ -38,6 +39,7 @@ SECTIONS: Sequence[Callable[[Findings], Section | None]] = (
     scores_section,
     agreement_section,
     pairs_section,
+    corrected_section,
     kinds_section,
     crosses_section,
     origin_section,

@@ -13,16 +13,19 @@ from itertools import combinations
 from typing import Any, Final, Literal
 
 from bert_judge.errors import InputError
-from bert_judge.measures.arrays import Integers, Numbers, Truths, np
+from bert_judge.measures.arrays import Integers, Numbers, Truths, factorise, np
+from bert_judge.measures.corrected import LabelledSample
 from bert_judge.measures.estimates import BootstrapSettings, Estimate, mean, rate
 from bert_judge.measures.paired import LEVEL, Difference, RankCorrelation, holm, kendall_tau
 from bert_judge.records import Row, Signature
-from bert_judge.studies.pairing import check_matched, numbered, question_of
+from bert_judge.studies.groups import CorrectedGroups, correct_groups
+from bert_judge.studies.pairing import check_matched, labelled_rows, numbered, question_of
 from bert_judge.studies.table import DIFFERENT, JudgeColumn, VerdictTable
 
 HUMAN_LABELS = "human labels"
 _FEW_QUESTIONS = 30
 _MOST_NOTES = 3
+_Question = tuple[Any, int]  # what answers to a question have in common, and how often a model answered it before
 
 
 Measure = Literal["accuracy", "mean score", "true accuracy"]
@@ -77,7 +80,10 @@ class ModelPair:
 
 @dataclass(frozen=True, slots=True)
 class ModelComparison:
-    """Models by one judge, or by human labels, the best first, and all pairs of them."""
+    """Models by one judge, or by human labels, the best first, and all pairs of them.
+
+    `corrected` has accuracies and differences without the judge's error, where some of the answers have human labels.
+    """
 
     judge: str
     signature: Signature | None
@@ -85,6 +91,7 @@ class ModelComparison:
     models: Sequence[ComparedModel]
     pairs: Sequence[ModelPair]
     notes: Sequence[str]
+    corrected: CorrectedGroups | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +110,34 @@ def compare_models(table: VerdictTable, bootstrap: BootstrapSettings | None = No
     Raises InputError where two models have no question in common, and where a judge gave no label and no score.
     """
     bootstrap = bootstrap or BootstrapSettings()
-    groups = [*(_Models.by_judge(table, judge) for judge in table.judges), _Models.by_labels(table)]
-    return [_compare(group, bootstrap) for group in groups if group and len(group.places) > 1]
+    comparisons = []
+    for judge in table.judges:
+        models = _Models.by_judge(table, judge)
+        if len(models.places) > 1:
+            corrected = corrected_models(table, judge, models.places) if models.measure == ACCURACY else None
+            comparisons.append(replace(_compare(models, bootstrap), corrected=corrected))
+    people = _Models.by_labels(table)
+    return [*comparisons, *([_compare(people, bootstrap)] if people and len(people.places) > 1 else [])]
+
+
+def corrected_models(
+    table: VerdictTable, judge: JudgeColumn, places: Mapping[str, Mapping[_Question, int]]
+) -> CorrectedGroups | None:
+    """Models by a judge without its error (`correct_groups`); None where no answer, or each one, has a human label, and
+    where the judge labels none.
+
+    Raises InputError where a file of labels has probabilities that can't be read.
+    """
+    judged = np.array([place for of_model in places.values() for place in of_model.values()], int)
+    if not 0 < (table.golds[judged] >= 0).sum() < len(judged) or (judge.labels < 0).all():
+        return None
+    rows, chances = np.flatnonzero(table.golds >= 0), None
+    if labels := table.label_file:
+        copies = factorise([row.key for row in table.rows])[0]
+        labelled = labelled_rows(table.golds, copies, labels, labels.match(table.rows))
+        rows, chances = labelled.rows, labelled.probabilities
+    sample = LabelledSample.of(np.maximum(judge.labels, 0), rows, table.golds[rows], chances, table.clusters)
+    return correct_groups(sample, judge.labels, judge.scores, places)
 
 
 def rankings(comparisons: Sequence[ModelComparison]) -> list[Rankings]:
@@ -151,9 +184,6 @@ def _answer_record(row: Row) -> dict[str, Any]:
     return {name: value for name, value in record.items() if value is not None or name in ("score", "label")}
 
 
-_Question = tuple[Any, int]  # what answers to a question have in common, and how often a model answered it before
-
-
 @dataclass(frozen=True, eq=False)
 class _Models:
     """Models by one judge, or by human labels: where each one's answers are, by their questions, and their values.
@@ -172,7 +202,7 @@ class _Models:
     @classmethod
     def by_judge(cls, table: VerdictTable, judge: JudgeColumn) -> _Models:
         """By the labels of a judge where every model has some, else by its scores."""
-        places = _places(table, judge.judged)
+        places = model_places(table, judge.judged)
         measure: Measure = ACCURACY
         values = np.where(judge.labels >= 0, judge.labels, np.nan)
         if _without(values, places):
@@ -194,19 +224,24 @@ class _Models:
     @classmethod
     def by_labels(cls, table: VerdictTable) -> _Models | None:
         """By human labels; None unless every model has some."""
-        places = _places(table, np.ones(len(table.rows), bool))
+        places = model_places(table, np.ones(len(table.rows), bool))
         values = np.where(table.golds >= 0, table.golds, np.nan)
         if _without(values, places):
             return None
         return cls(HUMAN_LABELS, None, TRUE_ACCURACY, table.rows, values, table.clusters, places)
 
 
-def _places(table: VerdictTable, judged: Truths) -> dict[str, dict[_Question, int]]:
-    """Where each model's answers are, by the question; by the id where a row has no texts that could be matched."""
+def model_places(table: VerdictTable, judged: Truths, by: str | None = None) -> dict[str, dict[_Question, int]]:
+    """Where each model's answers are, by the question; by the id where a row has no texts that could be matched.
+
+    `by` names the column that names the models, as `comparison_table` finds them; "" takes all answers as one model's.
+    """
     bare = any(row.candidate is None for row in table.rows)
     of_models: dict[str, list[int]] = {}
     for place in judged.nonzero()[0].tolist():
-        of_models.setdefault(table.models[place], []).append(place)
+        model = table.rows[place].meta.get(by) if by else "all answers" if by == "" else table.models[place]
+        if model is not None:
+            of_models.setdefault(str(model), []).append(place)
     by_question = {}
     for model, places in of_models.items():
         rows = [table.rows[place] for place in places]

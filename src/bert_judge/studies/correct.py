@@ -10,9 +10,9 @@ import hashlib
 import json
 import math
 from array import array
-from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter, deque
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 from bert_judge.errors import InputError
@@ -29,10 +29,9 @@ from bert_judge.measures.corrected import (
 from bert_judge.measures.estimates import Estimate, rate
 from bert_judge.records import Row
 from bert_judge.results.runs import Run
-from bert_judge.studies.pairing import Labels
-
-FEWEST_LABELS = 10
-
+from bert_judge.studies.groups import CorrectedGroups, correct_groups, lacking_labels
+from bert_judge.studies.pairing import LabelledRows, Labels, labelled_rows, question_of
+from bert_judge.studies.table import check_columns
 
 Strategy = Literal["active", "uniform"]
 """How rows are drawn: by the judge's uncertainty, mixed with chance; by chance alone."""
@@ -47,7 +46,8 @@ class Correction:
 
     `corrected` is PPI++. `judge` is over decided rows; the others are for all `rows`, of which the judge could not
     decide `undecided`. `confusion` counts the labelled rows, undecided ones as labelled incorrect. Of the labels
-    `of_file` are from the file, `of_run` from the run itself. `notes` are sentences for the reader.
+    `of_file` are from the file, `of_run` from the run itself. `notes` are sentences for the reader. `groups` are those
+    of a column, where one was named.
     """
 
     rows: int
@@ -60,6 +60,7 @@ class Correction:
     notes: Sequence[str]
     of_file: int
     of_run: int
+    groups: CorrectedGroups | None = None
 
     @property
     def complete(self) -> bool:
@@ -67,15 +68,20 @@ class Correction:
         return self.confusion.n == self.rows
 
 
-def correct(run: Run, labels: Labels | None = None, confidence: float = 0.95) -> Correction:
+def correct(run: Run, labels: Labels | None = None, confidence: float = 0.95, by: str | None = None) -> Correction:
     """Estimate the accuracy of all rows of a run from labels of some, those in the run itself included.
+
+    `by` names a column, such as that of the model: the accuracy of each of its values is estimated, too, and the
+    difference of each two that answered the same questions.
 
     Rows that the judge could not decide count as labelled incorrect, which costs precision, but adds no bias. Each row
     is looked at once, and not kept. Raises InputError where the judge labels no row, for no matching labels, under 10,
-    or of one class.
+    or of one class, and for a column that no row has.
     """
-    arrays, matched = _read(run, labels)
-    labelled = _labelled(arrays, labels, matched)
+    arrays, matched, places = _read(run, labels, by)
+    if by and not places:
+        check_columns(run.rows, [by])
+    labelled = labelled_rows(arrays.golds, arrays.answers, labels, matched)
     scores, verdicts, clusters = arrays.scores, arrays.labels, arrays.questions
     decided, scored = verdicts >= 0, ~np.isnan(scores)
     _check_judge(run, bool(decided.any()), bool(scored.any()))
@@ -84,6 +90,9 @@ def correct(run: Run, labels: Labels | None = None, confidence: float = 0.95) ->
     sample = LabelledSample.of(predictions, labelled.rows, labelled.golds, labelled.probabilities, clusters)
     undecided = int((~decided).sum())
     mean = float(scores[scored].mean()) if scored.any() else 0.0
+    groups = correct_groups(sample, verdicts, scores, places, confidence) if by else None
+    if groups and (left := len(predictions) - sum(group.rows for group in groups.accuracies)):
+        groups = replace(groups, notes=[f"{left:,} rows have no {by} and are in no group", *groups.notes])
     return Correction(
         rows=len(predictions),
         undecided=undecided,
@@ -95,6 +104,7 @@ def correct(run: Run, labels: Labels | None = None, confidence: float = 0.95) ->
         notes=list(_notes(labelled, len(predictions), suffices(sample), undecided)),
         of_file=labelled.of_file,
         of_run=len(labelled.rows) - labelled.of_file,
+        groups=groups,
     )
 
 
@@ -110,84 +120,34 @@ class _RunArrays(NamedTuple):
     answers: Integers
 
 
-def _read(run: Run, labels: Labels | None) -> tuple[_RunArrays, Mapping[int, Row]]:
-    """The arrays of a run, and the row of the file of labels for each row that has one, in one pass."""
+_Places = dict[str, dict[Hashable, int]]  # of each group: by the question, and how often the group answered it before
+
+
+def _read(run: Run, labels: Labels | None, by: str | None) -> tuple[_RunArrays, Mapping[int, Row], _Places]:
+    """In one pass: the arrays of a run, the row of the file of labels for each row that has one, and the places of the
+    rows of each group.
+    """
     scores, verdicts, golds = array("d"), array("b"), array("b")
     questions, answers = array("q"), array("q")
+    groups: _Places = {}
+    counted: Counter[tuple[str, int]] = Counter()
 
     def passing() -> Iterator[Row]:
-        for row in run.rows:
+        for place, row in enumerate(run.rows):
             scores.append(math.nan if row.score is None else row.score)
             verdicts.append(-1 if row.label is None else row.label)
             golds.append(-1 if row.gold is None else row.gold)
             questions.append(hash(row.cluster))
             answers.append(hash(row.key))
+            if by and (value := row.meta.get(by)) is not None:
+                name, question = str(value), hash(question_of(row))
+                groups.setdefault(name, {})[question, counted[name, question]] = place
+                counted[name, question] += 1
             yield row
 
     matched: Mapping[int, Row] = labels.match(passing()) if labels else {}
     deque(() if labels else passing(), maxlen=0)
-    return _RunArrays(*map(np.array, (scores, verdicts, golds, questions, answers))), matched
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _LabelledRows:
-    """The places of labelled rows in a run, their labels, and the probabilities with which they were drawn, all of the
-    shape (labelled rows,), in the order of the run. `drawn` says in words how.
-
-    `of_file` counts the labels of the file; the others are of the run itself. `unused` counts labels of the run that
-    could not be used together with those of the file, `even` rows whose labels in the file are a tie.
-    """
-
-    rows: Integers
-    golds: Integers
-    probabilities: Numbers
-    drawn: str
-    of_file: int = 0
-    unused: int = 0
-    even: int = 0
-
-
-def _labelled(arrays: _RunArrays, labels: Labels | None, matched: Mapping[int, Row]) -> _LabelledRows:
-    """The rows that have a label, in the file or in the run itself; the former count where both are.
-
-    Without probabilities each row is taken to have been drawn with the same one. Where a file's probabilities differ,
-    labels of the run that it does not hold are left out, as they were drawn otherwise.
-    """
-    golds, chances = arrays.golds.copy(), np.ones(len(arrays.golds))
-    if labels is None:
-        places = np.flatnonzero(golds >= 0)
-        return _LabelledRows(places, golds[places], chances[places], "of the run itself, taken as drawn uniformly")
-    counted = {place: label for place, label in sorted(matched.items()) if label.gold is not None}
-    of_file = np.fromiter(counted, int, len(counted))
-    drawn_with = _probabilities(labels, counted)
-    # A copy of an answer is labelled as soon as one of its copies is drawn.
-    _, answer, copies = np.unique(arrays.answers[of_file], return_inverse=True, return_counts=True)
-    uniform = copies[answer] if labels.by_texts else np.ones(len(of_file))
-    unused, drawn = 0, "drawn uniformly" if len(drawn_with) else "without probabilities, taken as drawn uniformly"
-    ratios = drawn_with / uniform if len(drawn_with) else np.ones(1)
-    if ratios.max() > ratios.min() * (1 + 1e-6):
-        drawn = "drawn with different probabilities"
-        unused = int((golds >= 0).sum() - (golds[of_file] >= 0).sum())
-        golds[:], chances[of_file] = -1, drawn_with
-    else:
-        chances[of_file] = uniform
-    golds[of_file] = [label.gold or 0 for label in counted.values()]
-    places, even = np.flatnonzero(golds >= 0), len(matched) - len(counted)
-    return _LabelledRows(places, golds[places], chances[places], drawn, len(of_file), unused, even)
-
-
-def _probabilities(labels: Labels, counted: Mapping[int, Row]) -> Numbers:
-    """With which probability each row was drawn, as its row of labels says; empty where no row says it."""
-    values = [label.meta["probability"] for label in counted.values() if "probability" in label.meta]
-    if values and len(values) < len(counted):
-        raise InputError(
-            f"{len(values)} of the {len(counted)} matching labels of {labels.where} have a probability; one for each, "
-            "or for none, was expected."
-        )
-    wrong = [value for value in values if not isinstance(value, int | float) or not 0 < value <= 1]
-    if wrong:
-        raise InputError(f"{labels.where} has the probability {wrong[0]!r}; a number over 0, up to 1, was expected.")
-    return np.array(values, float)
+    return _RunArrays(*map(np.array, (scores, verdicts, golds, questions, answers))), matched, groups
 
 
 def _check_judge(run: Run, decided: bool, scored: bool) -> None:
@@ -202,20 +162,14 @@ def _check_judge(run: Run, decided: bool, scored: bool) -> None:
     raise InputError(f"the judge of {run.folder} decided no row; a run with verdicts was expected.")
 
 
-def _check_labels(labelled: _LabelledRows, run: Run) -> None:
+def _check_labels(labelled: LabelledRows, run: Run) -> None:
     if not len(labelled.rows):
         raise InputError(f"{run.folder} holds no labels; give a file of labels, or make one with bert-judge label.")
-    if len(labelled.rows) < FEWEST_LABELS:
-        raise InputError(f"{len(labelled.rows)} rows have a label; {FEWEST_LABELS} or more were expected: label more.")
-    if labelled.golds.min() == labelled.golds.max():
-        which = "1 (correct)" if labelled.golds[0] else "0 (incorrect)"
-        raise InputError(
-            f"all {len(labelled.rows)} labels are {which}, which can't show how often the judge errs; both 0 and 1 "
-            "were expected: label more rows."
-        )
+    if sentence := lacking_labels(labelled.golds):
+        raise InputError(sentence)
 
 
-def _notes(labelled: _LabelledRows, rows: int, enough: bool, undecided: int) -> Iterator[str]:
+def _notes(labelled: LabelledRows, rows: int, enough: bool, undecided: int) -> Iterator[str]:
     if len(labelled.rows) == rows:
         yield (
             f"all rows are labelled: the accuracy of these rows is {labelled.golds.mean():.1%}; the intervals are for "

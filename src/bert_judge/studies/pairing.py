@@ -12,6 +12,7 @@ from typing import TypeVar
 from bert_judge.errors import InputError
 from bert_judge.inputs import ColumnMap, open_source
 from bert_judge.judges.naming import distinct
+from bert_judge.measures.arrays import Integers, Numbers, np
 from bert_judge.records import Row, Signature
 from bert_judge.results.runs import Run
 
@@ -289,3 +290,68 @@ def _majority(rows: Iterable[Row], key_of: Callable[[Row], _Key]) -> dict[_Key, 
         votes = sum(1 if row.gold else -1 for row in group)
         majority[key] = replace(group[0], gold=int(votes > 0) if votes else None)
     return majority
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LabelledRows:
+    """The places of labelled rows in a run, their labels, and the probabilities with which they were drawn, all of the
+    shape (labelled rows,), in the order of the run. `drawn` says in words how.
+
+    `of_file` counts the labels of the file; the others are of the run itself. `unused` counts labels of the run that
+    could not be used together with those of the file, `even` rows whose labels in the file are a tie.
+    """
+
+    rows: Integers
+    golds: Integers
+    probabilities: Numbers
+    drawn: str
+    of_file: int = 0
+    unused: int = 0
+    even: int = 0
+
+
+def labelled_rows(
+    golds: Integers, answers: Integers, labels: Labels | None, matched: Mapping[int, Row]
+) -> LabelledRows:
+    """The rows that have a label, in the file or in the run itself; the former count where both are.
+
+    `golds` has the run's labels (-1: none), `answers` a number that copies of an answer share, `matched` the rows of
+    the file by their places.
+    Without probabilities each row is taken to have been drawn with the same one. Where a file's probabilities differ,
+    labels of the run that it does not hold are left out, as they were drawn otherwise.
+    """
+    golds, chances = golds.copy(), np.ones(len(golds))
+    if labels is None:
+        places = np.flatnonzero(golds >= 0)
+        return LabelledRows(places, golds[places], chances[places], "of the run itself, taken as drawn uniformly")
+    counted = {place: label for place, label in sorted(matched.items()) if label.gold is not None}
+    of_file = np.fromiter(counted, int, len(counted))
+    drawn_with = _probabilities(labels, counted)
+    # A copy of an answer is labelled as soon as one of its copies is drawn.
+    _, answer, copies = np.unique(answers[of_file], return_inverse=True, return_counts=True)
+    uniform = copies[answer] if labels.by_texts else np.ones(len(of_file))
+    unused, drawn = 0, "drawn uniformly" if len(drawn_with) else "without probabilities, taken as drawn uniformly"
+    ratios = drawn_with / uniform if len(drawn_with) else np.ones(1)
+    if ratios.max() > ratios.min() * (1 + 1e-6):
+        drawn = "drawn with different probabilities"
+        unused = int((golds >= 0).sum() - (golds[of_file] >= 0).sum())
+        golds[:], chances[of_file] = -1, drawn_with
+    else:
+        chances[of_file] = uniform
+    golds[of_file] = [label.gold or 0 for label in counted.values()]
+    places, even = np.flatnonzero(golds >= 0), len(matched) - len(counted)
+    return LabelledRows(places, golds[places], chances[places], drawn, len(of_file), unused, even)
+
+
+def _probabilities(labels: Labels, counted: Mapping[int, Row]) -> Numbers:
+    """With which probability each row was drawn, as its row of labels says; empty where no row says it."""
+    values = [label.meta["probability"] for label in counted.values() if "probability" in label.meta]
+    if values and len(values) < len(counted):
+        raise InputError(
+            f"{len(values)} of the {len(counted)} matching labels of {labels.where} have a probability; one for each, "
+            "or for none, was expected."
+        )
+    wrong = [value for value in values if not isinstance(value, int | float) or not 0 < value <= 1]
+    if wrong:
+        raise InputError(f"{labels.where} has the probability {wrong[0]!r}; a number over 0, up to 1, was expected.")
+    return np.array(values, float)

@@ -7,7 +7,7 @@ table = collect([load_run("out-starter"), load_run("out-regex")])
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os.path import commonprefix
@@ -103,6 +103,7 @@ class VerdictTable:
 
     The score and label of a row are those of the run that has it first; all judges' are in `judges`. `labels` says
     where the human labels are from, None where there are none; `notes` are what a reader has to know of the table.
+    `label_file` holds the labels, where they are of a file.
     """
 
     rows: Sequence[Row]
@@ -110,6 +111,7 @@ class VerdictTable:
     models: Sequence[str]
     labels: str | None = None
     notes: Sequence[str] = ()
+    label_file: Labels | None = None
 
     @cached_property
     def golds(self) -> Integers:
@@ -152,7 +154,7 @@ class PlacedRun:
     run: Run
 
 
-def check_columns(rows: Sequence[Row], by: Sequence[str]) -> None:
+def check_columns(rows: Collection[Row], by: Sequence[str]) -> None:
     """Raise InputError for a column that no row has."""
     for column in by:
         if not any(column in row.meta for row in rows):
@@ -259,7 +261,8 @@ def tabulate(parts: Sequence[PlacedRun], labels: Labels | None = None) -> Verdic
     merged = list(rows.values())
     labels_from = labels.where if labels else "the input" if any(row.gold is not None for row in merged) else None
     models = [str(model) for model, *_ in rows]
-    return VerdictTable(list(relabelled(merged, labels)) if labels else merged, judges, models, labels_from, notes)
+    merged = list(relabelled(merged, labels)) if labels else merged
+    return VerdictTable(merged, judges, models, labels_from, notes, labels)
 
 
 def _joined(first: Row, other: Row) -> Row:
