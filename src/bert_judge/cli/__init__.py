@@ -57,7 +57,7 @@ GROUPS = {
 COMMANDS = {name: text for group in GROUPS.values() for name, text in group.items()}
 
 GATE_MISSED = 4
-"""The exit status where a result misses a limit (`gate`), or a judge one of `audit`."""
+"""The exit status where a result misses a limit (`gate`), a judge one of `audit`, or no tuning helps (`evaluate`)."""
 
 _USAGE = """usage: bert-judge COMMAND …
 
@@ -75,7 +75,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command line; returns the exit status.
 
     0 done, 1 an error with its sentence, 2 wrong usage, 3 rows are undecided (where that was asked for), 4 a limit
-    of gate or audit is missed, 5 a judge failed on rows, 130 stopped by Ctrl-C.
+    of gate or audit is missed, or evaluate --tune found nothing to write, 5 a judge failed on rows, 130 stopped by
+    Ctrl-C.
     """
     command, *rest = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
     name = f"bert-judge {command}" if command in COMMANDS else "bert-judge"

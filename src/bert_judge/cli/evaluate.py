@@ -8,31 +8,51 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
-from bert_judge.cli import log_shown, say
+from bert_judge.cli import GATE_MISSED, log_shown, say, say_error
 from bert_judge.cli.flags import Argument, Parser, options_from
-from bert_judge.cli.judging import InputOptions, OutputOptions, judged_result, open_input, say_failed, trusts_files
+from bert_judge.cli.judging import (
+    TUNED,
+    InputOptions,
+    OutputOptions,
+    judged_result,
+    open_input,
+    say_failed,
+    trusts_files,
+)
 from bert_judge.encoder.models import STARTER
-from bert_judge.errors import InputError
+from bert_judge.errors import InputError, OutputError
 from bert_judge.inputs import Source
 from bert_judge.inputs.finding import holds_answers
-from bert_judge.judges.naming import JudgeSpec, distinct, read_judges
+from bert_judge.judges.naming import JudgeSpec, distinct, read_judges, with_flags
+from bert_judge.judges.tuned import Tuning
 from bert_judge.records import Row, __version__
 from bert_judge.report.evaluation import evaluation_document
 from bert_judge.results import ResultFolder, check_folder, write_files
+from bert_judge.results.files import facts
 from bert_judge.results.runs import Run, load_run
-from bert_judge.studies.evaluate import Evaluation, EvaluationSettings, check_labelled, evaluate, labelled_part
+from bert_judge.studies.evaluate import (
+    Evaluation,
+    EvaluationSettings,
+    JudgeEvaluation,
+    check_labelled,
+    evaluate,
+    labelled_part,
+)
 from bert_judge.studies.pairing import Labels, file_stem, read_labels, relabelled
-from bert_judge.studies.table import check_columns, collect
-from bert_judge.wording import public_command
+from bert_judge.studies.slices import SMALL_CLASS, SMALL_ROWS
+from bert_judge.studies.table import VerdictTable, check_columns, collect
+from bert_judge.wording import interval, number, points, public_command
 
 _EXAMPLES = """examples:
   bert-judge evaluate labelled.jsonl --judge starter,containment,my.yaml --output_dir out
   bert-judge evaluate out1 out2                                           # saved results of score; nothing is judged
   bert-judge evaluate out1 --labels human.jsonl --by topic,difficulty
+  bert-judge evaluate labelled.jsonl --tune tuned.json    # then: bert-judge score answers.jsonl --tuned tuned.json
 
 A judge is starter, a folder or a name on the Hub (a BERTJudge), a name of `score --judge`, a metric such as
 containment or exact_match (on the whole candidate), or a YAML file with judge_type and the flags of that judge.
 Verdicts are kept in OUTPUT_DIR/FILE/JUDGE: a run that was stopped goes on, and what is there is not judged again.
+Where --tune finds nothing that is shown to help, it writes nothing, says so, and ends with status 4.
 """
 
 
@@ -43,6 +63,8 @@ class EvaluateOptions(OutputOptions, InputOptions):
     paths: Annotated[tuple[str, ...], "labelled files to judge, and saved results", Argument("FILE|RESULT")]
     judge: Annotated[tuple[str, ...] | None, f"judges for the labelled files (default: {STARTER})"] = None
     labels: Annotated[str | None, "file with human labels, of the same texts or the same ids"] = None
+    tuned: Annotated[str | None, TUNED] = None
+    tune: Annotated[str | None, "file for the threshold and temperature of a judge, if they are shown to help"] = None
     output_dir: Annotated[str, "folder for evaluation.json and .md", "-o"] = "bert-judge-evaluation"
     sample: Annotated[int, "rows that are drawn, whole questions at random, of results with more; 0: all", 0] = 500_000
     trust_remote_code: Annotated[bool, "import the classes that a file of judges names as module:Class"] = False
@@ -59,6 +81,10 @@ def main(arguments: Sequence[str]) -> int:
     sample = options.sample or None
     saved = [load_run(path, sample) for path in folders]
     specs = read_judges(options.judge or ([STARTER] if files and not saved else []), trusts_files(arguments))
+    specs = with_flags(specs, {"tuned": options.tuned}) if options.tuned else specs
+    if options.tune:
+        tuned = ["tuned" in spec.settings for spec in specs] + ["tuned" in run.signature.settings for run in saved]
+        _check_tune(Path(options.tune), tuned, settings)
     sources = [open_input(path, options) for path in files]
     labels = read_labels(options.labels, options.map if files else None) if options.labels else None
     _check(sources, saved, labels, options, settings)
@@ -74,7 +100,8 @@ def main(arguments: Sequence[str]) -> int:
     if not options.quiet:
         say(evaluation_document(evaluation, "").text())
         say(f"\nfiles  {folder}/: {', '.join(written)}")
-    return say_failed([result for _, result in results], "bert-judge evaluate")
+    tuned_status = _tune(Path(options.tune), evaluation.judges[0], table, options.labels) if options.tune else 0
+    return say_failed([result for _, result in results], "bert-judge evaluate") or tuned_status
 
 
 def _sorted_out(options: EvaluateOptions) -> tuple[list[str], list[str]]:
@@ -83,8 +110,11 @@ def _sorted_out(options: EvaluateOptions) -> tuple[list[str], list[str]]:
         raise InputError("evaluate reads its input more than once; a file was expected, not standard input.")
     folders = [path for path in options.paths if Path(path).is_dir() and not holds_answers(Path(path))]
     files = [path for path in options.paths if path not in folders]
-    if options.judge and not files:
-        raise InputError("--judge names judges, but only saved results were given; give a labelled file to judge.")
+    for flag, value in (("--judge", options.judge), ("--tuned", options.tuned)):
+        if value and not files:
+            raise InputError(
+                f"{flag} is about judges, but only saved results were given; give a labelled file to judge."
+            )
     return files, folders
 
 
@@ -101,6 +131,50 @@ def _check(
         rows = list(relabelled(rows, labels, columns=True))
     check_labelled(rows)
     check_columns(rows, [column for column in settings.by if column != "input"])  # which several inputs get later
+
+
+def _check_tune(path: Path, tuned: Sequence[bool], settings: EvaluationSettings) -> None:
+    """Before a judge is asked: whether there is one judge to tune, as it ships, and a place for what comes out."""
+    if len(tuned) != 1:
+        raise InputError(f"--tune is for one judge, but {len(tuned)} are evaluated; give one of them.")
+    if tuned[0]:
+        raise InputError("--tune is for a judge as it ships, but this one is tuned already; leave its tuning out.")
+    if settings.threshold is not None:
+        raise InputError("--tune compares with the judge's own labels, which --threshold replaces; give one of them.")
+    if path.exists():
+        Tuning.load(path)  # raises for a file of something else, which stays
+    elif not path.absolute().parent.is_dir():
+        raise OutputError(f"there is no folder for {path}; make it, or choose another file.")
+
+
+def _tune(path: Path, judge: JudgeEvaluation, table: VerdictTable, labels: str | None) -> int:
+    """Write what is shown to help the judge, or say that nothing is; the exit status."""
+    if judge.tuned is None:
+        enough = f"probabilities and at least {SMALL_ROWS} labels, {SMALL_CLASS} of each kind, were expected"
+        say_error(f"bert-judge evaluate: {path} was not written: {judge.name} can't be tuned to these rows; {enough}.")
+        return GATE_MISSED
+    agreement = f"agreement {interval(judge.tuned.agreement.estimate, points)} points"
+    log_loss = f"log loss better by {interval(judge.tuned.log_loss.estimate, number)}"
+    files = [(run.input.get("path", run.folder), run.answers[0]) for run in table.judges[0].runs]
+    files += [(labels, facts(Path(labels))["sha256"])] if labels else []
+    origin = {
+        "files": [{"name": Path(name).name, "sha256": digest} for name, digest in files],
+        "labels": judge.tuned.agreement.estimate.n,
+        "questions": len(set(table.clusters.tolist())),
+    }
+    tuning = Tuning.shown(judge.signature, judge.tuned, origin)
+    if tuning is None:
+        say_error(
+            f"bert-judge evaluate: {path} was not written: on questions that it was not tuned to, neither another "
+            f"threshold ({agreement}) nor another temperature ({log_loss}) is shown to help."
+        )
+        return GATE_MISSED
+    tuning.save(path)
+    kept = [f"threshold {tuning.threshold:g} ({agreement})"] if tuning.threshold is not None else []
+    if tuning.recalibrates:
+        kept.append(f"temperature {tuning.temperature:g} and bias {tuning.bias:g} ({log_loss})")
+    say(f"tuned  {path}: {'; '.join(kept)}")
+    return 0
 
 
 def _judge_all(

@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 _PATH_NAMES = frozenset(
     "api_keys baseline calibration cand data dataset input label labels logging_dir output plot ref store "
-    "training_mix".split()
+    "training_mix tune tuned".split()
 )
 """Flags that take a path, besides those that end with _dir or _path."""
 

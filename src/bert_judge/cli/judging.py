@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from argparse import BooleanOptionalAction
+from argparse import SUPPRESS, BooleanOptionalAction
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import closing
@@ -26,6 +26,7 @@ from bert_judge.studies.score import Rows, explain_result, open_result, score_so
 JUDGE_FAILED = 5
 """The exit status where the judge failed on rows, which the same command judges again."""
 
+TUNED = "what evaluate --tune wrote: the threshold and temperature of the judge for your kind of answers"
 _REMOTE = "RemoteJudge"
 _JUDGE, _SERVER = ["--judge", "--judge_type", "--judge-type"], ["--server"]
 _TRUST = spellings("trust_remote_code")
@@ -130,6 +131,8 @@ def add_judges(
     if "store" not in added:
         text = "file of kept verdicts, none of which is computed again; auto: in the cache folder (default: off)"
         group.add_argument("--store", metavar="PATH", help=text)
+    added.add("tuned")
+    group.add_argument("--tuned", metavar="PATH", default=SUPPRESS, help=TUNED)
     if "trust_remote_code" not in added:
         text = "import the classes that a file of judges names as module:Class"
         group.add_argument(*_TRUST, action=BooleanOptionalAction, default=False, help=text)

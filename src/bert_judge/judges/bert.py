@@ -16,6 +16,7 @@ from bert_judge.encoder.models import JUDGE_CONFIG, STARTER, find_model, read_co
 from bert_judge.encoder.processes import computed_ahead
 from bert_judge.errors import InputError, ModelError
 from bert_judge.judges.base import WHOLE_CANDIDATE, Judge, make_samples, windows_of
+from bert_judge.measures.recalibration import sigmoid
 from bert_judge.reading import Answer, JudgeConfig, Prompt, PromptEncoder, Scope
 from bert_judge.records import JudgeInfo, Sample, Signature, Verdict, __version__
 
@@ -213,7 +214,7 @@ class BERTJudge(Judge):
         if not all(map(math.isfinite, margins)):
             return Verdict(None, None, "the model returned no number")
         best = max(range(len(margins)), key=margins.__getitem__)
-        score = _sigmoid(margins[best] / self._config.temperature)
+        score = sigmoid(margins[best] / self._config.temperature)
         prompt = read.prompts[best]
         return Verdict(
             score,
@@ -313,8 +314,3 @@ def _has_head(folder: Path) -> bool:
     """Whether a model's configuration says that it classifies; one that names no class is checked by loading it."""
     names = read_config(folder).get("architectures")
     return not names or any("SequenceClassification" in str(name) for name in names)
-
-
-def _sigmoid(x: float) -> float:
-    """Without overflow at either end."""
-    return 1 / (1 + math.exp(-x)) if x >= 0 else math.exp(x) / (1 + math.exp(x))

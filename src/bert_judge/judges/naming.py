@@ -7,6 +7,8 @@
 | a file: `….yaml`, `….yml`, `….json` | its `judge_type` (BERTJudge without it), its other values as flags |
 | a `.json` file that `bert-judge cascade` wrote | that cascade |
 | anything else: `starter`, a folder, a name on the Hub | BERTJudge with that model |
+
+Every judge takes the flag `tuned`, a file that `bert-judge evaluate` wrote, besides its own.
 """
 
 from __future__ import annotations
@@ -31,6 +33,7 @@ from bert_judge.inputs.settings import read_yaml, shown
 from bert_judge.judges import JUDGES
 from bert_judge.judges.base import Judge
 from bert_judge.judges.cascade import is_cascade
+from bert_judge.judges.tuned import TunedJudge, Tuning
 from bert_judge.judges.wrappers import SharedJudge, StoredJudge
 from bert_judge.metrics import METRICS, find_metric
 from bert_judge.results.store import open_store
@@ -43,7 +46,8 @@ JudgeName = str | Path | Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class JudgeSpec:
-    """A judge that is not loaded yet: its short name, its class and the checked arguments of its constructor.
+    """A judge that is not loaded yet: its short name, its class and the checked arguments of its constructor
+    (and `tuned`, the file of a Tuning).
 
     `by_name` are the arguments that the name stands for: the model of `starter`, the metric of `containment`. `store`
     is where its verdicts are kept, if they are.
@@ -85,9 +89,16 @@ class JudgeSpec:
         ]
 
     def make(self) -> Judge:
-        """Load the judge. Raises what its constructor does, and OutputError where its store can't be used."""
-        judge = self.kind(**self.settings)
-        return judge if self.store in (None, "off") else StoredJudge(judge, open_store(self.store))
+        """Load the judge. Raises what its constructor and TunedJudge do, and OutputError where its store can't be
+        used.
+        """
+        settings = dict(self.settings)
+        path = settings.pop(_TUNED.name, None)
+        if path is not None:
+            Tuning.load(path)  # what is wrong with it is said before a model loads
+        judge = self.kind(**settings)
+        judge = judge if self.store in (None, "off") else StoredJudge(judge, open_store(self.store))
+        return judge if path is None else TunedJudge(judge, path)
 
 
 def read_name(text: str, trust_remote_code: bool = False) -> JudgeSpec:
@@ -123,7 +134,7 @@ def read_values(values: Mapping[str, Any], name: str | None = None, where: str =
     if not isinstance(judge_type, str):
         raise InputError(f"{where} sets judge_type to {shown(judge_type)}; one of {', '.join(JUDGES)} was expected.")
     kind = _find_class(judge_type)
-    parameters, hints = _parameters(kind), typing.get_type_hints(kind.__init__)
+    parameters, hints = _parameters(kind), {**typing.get_type_hints(kind.__init__), _TUNED.name: str}
     for key, value in settings.items():
         if key not in parameters:
             hint = did_you_mean(key, parameters)
@@ -215,13 +226,13 @@ def _find_class(judge_type: str) -> type[Judge]:
 
 
 def _parameters(kind: type[Judge]) -> dict[str, inspect.Parameter]:
-    """What a judge's constructor takes by name."""
-    parameters = inspect.signature(kind).parameters.items()
-    return {
-        name: parameter
-        for name, parameter in parameters
-        if parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
-    }
+    """What a judge takes by name: the parameters of its constructor, and `tuned`."""
+    parameters = [*inspect.signature(kind).parameters.values(), _TUNED]
+    variable = (_TUNED.VAR_POSITIONAL, _TUNED.VAR_KEYWORD)
+    return {parameter.name: parameter for parameter in parameters if parameter.kind not in variable}
+
+
+_TUNED = inspect.Parameter("tuned", inspect.Parameter.KEYWORD_ONLY, default=None)
 
 
 def _fitting(value: Any, annotation: Any, setting: str) -> Any:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from bert_judge.errors import InputError
-from bert_judge.measures.arrays import ArrayLike, Integers, Names, Numbers, check_labelled, factorise, np
+from bert_judge.measures.arrays import ArrayLike, Integers, Names, Numbers, Truths, check_labelled, factorise, np
 from bert_judge.measures.confusion import Confusion
 from bert_judge.measures.estimates import Estimate, rate
 
@@ -192,16 +192,23 @@ def cross_fitted(
     incorrect. Raises InputError as `most_accurate` does, and for fewer than two clusters.
     """
     values, labels = check_labelled("scores", scores, golds)
+    held_out = np.zeros(len(values), np.int64)
+    for inside in folds(clusters, seed):
+        if threshold := choose(values[~inside], labels[~inside]):
+            held_out[inside] = values[inside] >= threshold.value
+    return held_out
+
+
+def folds(clusters: Names, seed: int = 0) -> list[Truths]:
+    """Which rows are in each of five parts (fewer for fewer clusters), into which clusters go as a whole, at random.
+
+    Raises InputError for fewer than two clusters.
+    """
     of_row, count = factorise(clusters)
     if count < 2:
         raise InputError(f"{count} cluster of rows was given; two or more were expected to choose a threshold.")
     part_of_row = (np.random.default_rng(seed).permutation(count) % min(FOLDS, count))[of_row]
-    held_out = np.zeros(len(values), np.int64)
-    for part in range(min(FOLDS, count)):
-        inside = part_of_row == part
-        if threshold := choose(values[~inside], labels[~inside]):
-            held_out[inside] = values[inside] >= threshold.value
-    return held_out
+    return [part_of_row == part for part in range(min(FOLDS, count))]
 
 
 @dataclass(frozen=True, slots=True)

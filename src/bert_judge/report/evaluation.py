@@ -7,6 +7,7 @@ from itertools import groupby
 
 from bert_judge.measures import Agreement, Estimate
 from bert_judge.measures.confusion import Confusion
+from bert_judge.measures.recalibration import RecalibrationGains
 from bert_judge.records import Signature
 from bert_judge.report.document import Block, Chart, Content, Document, Example, Examples, Facts, Table
 from bert_judge.report.rows import shared
@@ -14,14 +15,13 @@ from bert_judge.report.sections.agreement import reliability_table
 from bert_judge.report.sections.corrected import corrected_tables
 from bert_judge.studies.correct import Correction
 from bert_judge.studies.evaluate import (
-    SMALL_CLASS,
-    SMALL_ROWS,
     ChosenThreshold,
     Evaluation,
     JudgeEvaluation,
     SliceEvaluation,
     WithoutJudge,
 )
+from bert_judge.studies.slices import SMALL_CLASS, SMALL_ROWS
 from bert_judge.wording import INTERVALS, SAID, interval, number, p_value, percent, points
 
 TITLES: Mapping[str, str] = {
@@ -55,6 +55,7 @@ def evaluation_document(evaluation: Evaluation, title: str) -> Document:
     )
     parts: list[Block] = [headline, _overall(judges, evaluation.baselines)]
     parts += [_comparisons(evaluation)] if evaluation.comparisons else []
+    parts += [_tuned(judge, judge.tuned) for judge in judges if judge.tuned]
     parts += [_thresholds(judge, len(judges)) for judge in judges if judge.thresholds]
     parts += [_risk(judges)] if any(judge.curve for judge in judges) else []
     kinds = groupby(evaluation.slices, key=lambda part: part.kind)
@@ -128,6 +129,18 @@ def _comparisons(evaluation: Evaluation) -> Table:
     corrected = ", corrected for several judges (Holm)" if several else ""
     test = exact_test(evaluation.rows == evaluation.questions)
     return Table("Differences", head, body, f"of all rows, undecided ones as incorrect; p: {test}{corrected}")
+
+
+def _tuned(judge: JudgeEvaluation, gains: RecalibrationGains) -> Table:
+    fitted = gains.recalibration
+    body = [
+        ["agreement", *map(percent, gains.agreement[:2]), f"{interval(gains.agreement.estimate, points)} points"],
+        ["log loss", *map(number, gains.log_loss[:2]), interval(gains.log_loss.estimate, number)],
+        ["ECE", *map(number, gains.ece[:2]), interval(gains.ece.estimate, number)],
+    ]
+    numbers = f"threshold {fitted.threshold:.3g}, temperature {fitted.temperature:.3g}, bias {fitted.bias:.3g}"
+    below = f"{numbers}, by all labels; above: by four fifths of the questions, measured on the fifth"
+    return Table("Tuned to these labels", ["", "as it ships", "tuned", "better by"], body, below, judge.name)
 
 
 def _thresholds(judge: JudgeEvaluation, judges: int) -> Table:

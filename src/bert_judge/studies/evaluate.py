@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Annotated, NamedTuple
+from itertools import product
+from typing import Annotated
 
 from bert_judge.errors import InputError
 from bert_judge.measures.agreement import Agreement, agreements
@@ -14,6 +14,7 @@ from bert_judge.measures.arrays import ArrayLike, Integers, Numbers, Truths, np
 from bert_judge.measures.confusion import Confusion
 from bert_judge.measures.estimates import BootstrapSettings
 from bert_judge.measures.paired import Difference, holm
+from bert_judge.measures.recalibration import RecalibrationGains
 from bert_judge.measures.scores import (
     Bin,
     RiskCoverage,
@@ -28,7 +29,8 @@ from bert_judge.measures.scores import (
 )
 from bert_judge.metrics import containment
 from bert_judge.records import Row, Scale, Signature
-from bert_judge.studies.table import JudgeColumn, VerdictTable, check_columns
+from bert_judge.studies.slices import Slice, is_small, slices
+from bert_judge.studies.table import JudgeColumn, VerdictTable
 from bert_judge.wording import interval, points
 
 OWN_LABELS = "its own"
@@ -37,16 +39,6 @@ _MEANING: Mapping[Scale, str] = {
     "score": "on a scale of their own",
     "decision": "decisions, 1 or 0",
 }
-
-SMALL_ROWS, SMALL_CLASS = 50, 10
-"""A slice with fewer rows than this, or with fewer correct or incorrect ones, is small: its figures say little."""
-
-MOST_LEVELS = 20
-"""The most slices of one kind; rows of the others, which are the smallest, are taken together."""
-
-_NOTHING = "(none)"
-_MOST = (0, 20, 80, 300, 1000)
-_LENGTHS = ("empty", "1–20 characters", "21–80", "81–300", "301–1,000", "over 1,000", _NOTHING)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,13 +77,17 @@ class ChosenThreshold:
 
 @dataclass(frozen=True, slots=True)
 class JudgeEvaluation:
-    """One judge on all rows. `labels` says where its labels are from; `bins` are empty without probabilities."""
+    """One judge on all rows. `labels` says where its labels are from; `bins` are empty without probabilities.
+
+    `tuned` is what fitting its probabilities to the labels brings; None without probabilities, and for few rows.
+    """
 
     name: str
     signature: Signature
     labels: str
     rows: int
     agreement: Agreement
+    tuned: RecalibrationGains | None
     thresholds: Sequence[ChosenThreshold]
     bins: Sequence[Bin]
     curve: RiskCoverage | None
@@ -210,7 +206,7 @@ def evaluate(table: VerdictTable, settings: EvaluationSettings | None = None) ->
         ],
         comparisons=_comparisons(table, settings),
         slices=[_slice(part, table, settings) for part in slices(table.rows, settings.by)],
-        notes=[*table.notes, *_notes(labelled), *_not_above_majority(table, baselines[0], settings)],
+        notes=[*table.notes, *_notes(labelled), *_not_above(baselines, table, settings)],
     )
 
 
@@ -243,16 +239,17 @@ def _judge(
     scored, decided = np.isfinite(judge.scores), judge.labels >= 0
     wrong = decided & (judge.labels != table.golds)
     confidence, both = _confidence(judge), scored & decided
+    scores, golds, clusters = judge.scores[scored], table.golds[scored], table.clusters[scored]
+    tuned = judge.probable and len(set(clusters)) > 1 and not is_small(golds.tolist())
     return JudgeEvaluation(
         name=judge.name,
         signature=judge.signature,
         labels=labels,
         rows=len(table.rows),
         agreement=agreement,
-        thresholds=_thresholds(judge.scores[scored], table.golds[scored], table.clusters[scored], settings),
-        bins=reliability(judge.scores[scored], table.golds[scored], clusters=table.clusters[scored])
-        if judge.probable
-        else (),
+        tuned=RecalibrationGains.of(scores, judge.labels[scored], golds, clusters, settings) if tuned else None,
+        thresholds=_thresholds(scores, golds, clusters, settings, tuned),
+        bins=reliability(scores, golds, clusters=clusters) if judge.probable else (),
         curve=risk_coverage(confidence[both], wrong[both].astype(int)) if both.any() else None,
         disagreements=int(wrong.sum()),
         worst=_worst(judge, wrong, table, confidence, settings.worst),
@@ -270,13 +267,13 @@ def _confidence(judge: JudgeColumn) -> Numbers:
 
 
 def _thresholds(
-    scores: Numbers, golds: Integers, clusters: Integers, settings: EvaluationSettings
+    scores: Numbers, golds: Integers, clusters: Integers, settings: EvaluationSettings, tuned: bool
 ) -> list[ChosenThreshold]:
-    """The thresholds for each purpose, on the rows that have a score."""
+    """The thresholds for each purpose, on the rows that have a score; accuracy is that of `JudgeEvaluation.tuned`."""
     if len(set(clusters)) < 2:
         return []
     choices: dict[str, Callable[[ArrayLike, ArrayLike], Threshold | None]] = {
-        "best accuracy": most_accurate,
+        **({} if tuned else {"best accuracy": most_accurate}),
         "best F1": best_f1,
         f"precision of {settings.min_precision:g}": partial(for_precision, precision=settings.min_precision),
         f"recall of {settings.min_recall:g}": partial(for_recall, recall=settings.min_recall),
@@ -314,15 +311,14 @@ def _baselines(table: VerdictTable) -> list[JudgeColumn]:
     return [JudgeColumn(name, runs, verdicts, scores, values) for name, values in labels.items()]
 
 
-def _not_above_majority(table: VerdictTable, majority: JudgeColumn, settings: EvaluationSettings) -> Iterator[str]:
-    """A sentence for each judge that is not better than the majority class beyond chance."""
-    right = majority.labels == table.golds
-    for judge in table.judges:
-        difference = Difference.of(right, judge.labels == table.golds, table.clusters, settings)
-        low = difference.estimate.low
-        if low is not None and low <= 0:
-            gain = interval(difference.estimate, points)
-            yield f"{judge.name} is not shown to be better than the majority class: {gain} points."
+def _not_above(baselines: Sequence[JudgeColumn], table: VerdictTable, settings: EvaluationSettings) -> Iterator[str]:
+    """A sentence for each judge that is below a baseline, or not better than it beyond chance."""
+    for judge, baseline in product(table.judges, baselines):
+        right = [column.labels == table.golds for column in (baseline, judge)]
+        difference = Difference.of(right[0], right[1], table.clusters, settings).estimate
+        if difference.low is not None and difference.high is not None and difference.low <= 0:
+            below = "is below" if difference.high < 0 else "is not shown to be better than"
+            yield f"{judge.name} {below} {baseline.name}: {interval(difference, points)} points of agreement."
 
 
 def _comparisons(table: VerdictTable, settings: EvaluationSettings) -> list[AgainstFirst]:
@@ -357,60 +353,3 @@ def _notes(labelled: Sequence[tuple[JudgeColumn, str]]) -> Iterator[str]:
             yield f"{judge.name}: labelled correct are {labels}."
         if undecided := int((judge.labels < 0).sum()):
             yield f"{judge.name}: {undecided} of {len(judge.labels)} rows are undecided; measures leave them out."
-
-
-# -------------------------------------------------------------------------------------------------------------- slices
-
-
-class Slice(NamedTuple):
-    """Rows of one kind: `kind` is a property (length, source …), `level` its value, `rows` their places."""
-
-    kind: str
-    level: str
-    rows: Sequence[int]
-
-
-def slices(rows: Sequence[Row], by: Sequence[str] = ()) -> Iterator[Slice]:
-    """The slices of rows, kind by kind; a kind of which all rows are the same is left out.
-
-    `by` names further columns of the input. Raises InputError as `check_columns` does.
-    """
-    check_columns(rows, by)
-    for kind, level_of in {**_KINDS, **{name: _column(name) for name in by}}.items():
-        levels: dict[str, list[int]] = {}
-        for place, row in enumerate(rows):
-            levels.setdefault(level_of(row), []).append(place)
-        ranked = sorted(levels.items(), key=lambda item: (-len(item[1]), item[0]))
-        if kind == "length":
-            ranked.sort(key=lambda item: _LENGTHS.index(item[0]))
-        if len(levels) > 1:
-            yield from (Slice(kind, level, places) for level, places in ranked[:MOST_LEVELS])
-        if rest := ranked[MOST_LEVELS:]:
-            yield Slice(kind, f"(others, {len(rest)})", sorted(place for _, places in rest for place in places))
-
-
-def is_small(golds: Sequence[int]) -> bool:
-    """Whether rows with these gold labels are too few to say much."""
-    right = sum(golds)
-    return len(golds) < SMALL_ROWS or min(right, len(golds) - right) < SMALL_CLASS
-
-
-def _length(row: Row) -> str:
-    """How long the candidate is, in characters."""
-    return _NOTHING if row.candidate is None else _LENGTHS[bisect_left(_MOST, len(row.candidate.strip()))]
-
-
-def _column(*names: str) -> Callable[[Row], str]:
-    """The first of some columns that a row has."""
-    return lambda row: next((str(row.meta[name]) for name in names if row.meta.get(name) is not None), _NOTHING)
-
-
-_KINDS: Mapping[str, Callable[[Row], str]] = {
-    "source": _column("source", "dataset", "input"),
-    "task": _column("task"),
-    "length": _length,
-    "language": _column("language"),
-    "label by": _column("label_by", "label_source", "annotator"),
-    "candidate model": _column("candidate_model", "model"),
-}
-"""The kinds of slices that are always looked at, and which level of each a row has."""
