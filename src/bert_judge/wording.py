@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from html import escape
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -93,6 +94,21 @@ def code(text: str | None, most: int = sys.maxsize) -> str:
     fence = "`" * (1 + max(map(len, re.findall("`+", shown)), default=0))
     pad = " " if shown.strip(" `") != shown else ""
     return f"{fence}{pad}{shown}{pad}{fence}" if shown.strip() else f"`{text!r}`"
+
+
+def call(name: str, values: Mapping[str, object]) -> str:
+    """A record as Python shows one, without the middle of long values: `Verdict(score=0.98, label=1)`."""
+    return f"{name}({', '.join(f'{key}={clipped(repr(value), LONGEST_LINE)}' for key, value in values.items())})"
+
+
+def html_table(values: Mapping[str, object]) -> str:
+    """Names and values as a small table for notebooks; no text in it is markup."""
+    rows = (
+        f'<tr><th style="text-align:left">{escape(name)}</th>'
+        f'<td style="text-align:left">{escape(clipped(harmless(str(value)), LONGEST))}</td></tr>'
+        for name, value in values.items()
+    )
+    return f"<table>{''.join(rows)}</table>"
 
 
 def visible(text: str) -> str:

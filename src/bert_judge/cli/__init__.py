@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 GROUPS = {
     "judge": {
+        "try": "judge one answer: is it correct, and why",
         "score": "judge files of answers, and saved runs of other tools beside their own scores",
         "serve": "judges over HTTP: many clients, judged together",
         "audit": "attack a judge, and vary what should not matter",

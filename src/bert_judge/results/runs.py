@@ -40,7 +40,7 @@ class SavedRows(Collection[Row]):
         return any(other == row for other in self)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Run:
     """A saved result: its folder, its rows in their order, and `run.json`. `left` rows of a large one are not drawn."""
 
@@ -48,6 +48,9 @@ class Run:
     rows: Collection[Row]
     record: Mapping[str, Any]
     left: int = 0
+
+    def __repr__(self) -> str:
+        return f"<Run {self.folder}: {len(self.rows):,} rows by {self.signature.short}>"
 
     @property
     def name(self) -> str:
