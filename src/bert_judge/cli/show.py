@@ -166,21 +166,12 @@ def where_explained(folder: Path | str) -> str:
     return f"bert-judge show {folder} --explained shows all rows that were explained"
 
 
-def row_lines(row: Row, clipped: int | None = CLIPPED) -> Iterator[str]:
-    """A row as lines: the verdict, then each text under its name."""
-    score = "" if row.score is None else f"  {row.score:.3f}"
+def row_lines(row: Row, clipped: int | None = CLIPPED, score_name: str = "") -> Iterator[str]:
+    """A row as lines: its id and the verdict, then each text under its name."""
+    label = SAID[row.label] if row.label is not None or row.score is None else "no label"
+    score = "" if row.score is None else f"  {score_name}{row.score:.3f}"
     gold = "" if row.gold is None else f"  (human label: {SAID[row.gold]})"
-    yield f"{row.id}  {label_word(row)}{score}{gold}"
-    yield from text_lines(row, clipped)
-
-
-def label_word(row: Row) -> str:
-    """The word for a row's label; a judge without a threshold gives scores alone."""
-    return SAID[row.label] if row.label is not None or row.score is None else "no label"
-
-
-def text_lines(row: Row, clipped: int | None = CLIPPED) -> Iterator[str]:
-    """The texts of a row, and what is known of its verdict, each under its name."""
+    yield f"{row.id}  {label}{score}{gold}"
     width = max(40, min(120, shutil.get_terminal_size().columns)) - 14
     colours = _COLOURED if sys.stdout.isatty() and not os.environ.get("NO_COLOR") else _PLAIN
     for name, text in _texts(row, clipped):

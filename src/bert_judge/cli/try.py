@@ -9,7 +9,7 @@ from typing import Annotated
 from bert_judge.cli import log_shown, say
 from bert_judge.cli.flags import Argument, Parser, options_from
 from bert_judge.cli.judging import JUDGE_FAILED, add_judges
-from bert_judge.cli.show import LEGEND, label_word, text_lines
+from bert_judge.cli.show import LEGEND, row_lines
 from bert_judge.errors import InputError
 from bert_judge.judges import Judge
 from bert_judge.judges.occlusion import explain
@@ -43,28 +43,23 @@ def main(arguments: Sequence[str]) -> int:
     read_judges = add_judges(parser, arguments, several="each of them")
     values = parser.parse(arguments)
     options, status = options_from(TryOptions, values), 0
-    sample = Sample(options.candidate, options.references, options.question if options.question.strip() else None)
-    for number, spec in enumerate(read_judges(values).values()):
+    question = options.question if options.question.strip() else None
+    for number, (name, spec) in enumerate(read_judges(values).items()):
         with log_shown(True):
             judge = spec.make()
-        row = _judged(judge.fitted([sample]), sample, options.explain)
-        say(("\n" if number else "") + "\n".join(_lines(row, judge)))
+        row = _judged(judge, Sample(options.candidate, options.references, question, name), options.explain)
+        lines = row_lines(row, None, "P(correct) " if judge.info.scale == "probability" else "score ")
+        legend = f"\n\n{LEGEND}" if row.why and row.why.carrying() else ""
+        say("\n" * (number > 0) + "\n".join(lines) + legend)
         status = JUDGE_FAILED if row.verdict.failed else status
     return status
 
 
 def _judged(judge: Judge, sample: Sample, explained: bool | None) -> Row:
     """The answer with its verdict, and with the words that decided it where that is asked for, or costs nothing."""
-    (record,) = judged_records([sample], judge, texts=True)
+    (record,) = judged_records([sample], judge.fitted([sample]), texts=True)
     row = Row.read(record)
     if explained is False or (judge.info.paid and not explained) or judge.info.threshold is None or row.score is None:
         return row
     (why,) = explain(judge, [(sample, row.score)])
     return replace(row, why=why) if why.sentences or why.words else row
-
-
-def _lines(row: Row, judge: Judge) -> list[str]:
-    name = "P(correct)" if judge.info.scale == "probability" else "score"
-    head = label_word(row) + ("" if row.score is None else f"  {name} {row.score:.3f}")
-    legend = [LEGEND, ""] if row.why and row.why.carrying() else []
-    return [head, *text_lines(row, None), "", *legend, f"judge  {judge.info.signature.short}"]

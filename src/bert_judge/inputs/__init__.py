@@ -92,9 +92,6 @@ class Source:
         self.sha256 = files.sha256()
         self._check_unchanged()
 
-    def __repr__(self) -> str:
-        return f"<Source {self.path}: {self.rows:,} rows, {', '.join(map(' from '.join, self.columns.items()))}>"
-
     def __len__(self) -> int:
         return self.rows
 

@@ -8,15 +8,12 @@ from contextlib import suppress
 from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import zip_longest
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from bert_judge.errors import BertJudgeError, InputError
 from bert_judge.records import Explanation, JudgeInfo, Sample, Verdict
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from bert_judge.inputs import ColumnMap
 
 Table = TypeVar("Table")
@@ -128,19 +125,6 @@ class Judge(ABC):
         (explanation,) = explain(self, [(sample, verdict.score)])
         return explanation
 
-    @overload
-    def assess_table(
-        self,
-        table: str | Path,
-        columns: ColumnMap | None = None,
-        *,
-        prefix: str | None = None,
-        numbers_as_text: bool = False,
-        reference_separator: str | None = None,
-        progress: bool | None = None,
-    ) -> pd.DataFrame: ...
-
-    @overload
     def assess_table(
         self,
         table: Table,
@@ -150,33 +134,21 @@ class Judge(ABC):
         numbers_as_text: bool = False,
         reference_separator: str | None = None,
         progress: bool | None = None,
-    ) -> Table: ...
+    ) -> Table:
+        """A pandas DataFrame, an Arrow table or a Dataset of datasets with `score`, `label` and `explanation` added.
 
-    def assess_table(
-        self,
-        table: object,
-        columns: ColumnMap | None = None,
-        *,
-        prefix: str | None = None,
-        numbers_as_text: bool = False,
-        reference_separator: str | None = None,
-        progress: bool | None = None,
-    ) -> object:
-        """A table with the columns `score`, `label` and `explanation` added: a new one of the same kind.
-
-        It is a pandas DataFrame, an Arrow table, a Dataset of datasets, or the path of a file, whose rows come as a
-        DataFrame. Where it has a column of one of these names, such as a human `label`, all three are `judge_score`,
-        `judge_label` and `judge_explanation`; `prefix` is what stands before the new names instead. `columns` names the
-        columns of "question", "reference" and "candidate", as in {"candidate": "model_a"}; others are recognised as in
-        files. A missing candidate is an empty answer; a missing question is ignored. `numbers_as_text` reads numbers as
-        texts, and `reference_separator` splits several references in one text, as for files. `progress` shows a bar
-        (None: on a terminal and in a notebook). Where the judge is undecided, score and label are missing (NaN and NA
-        in pandas, None elsewhere). Raises InputError for another kind of table, a column that is missing, a new column
-        that already exists, and a row without a reference.
+        The given table does not change. Where it has a column of one of these names, such as a human `label`, all
+        three are `judge_score`, `judge_label` and `judge_explanation`; `prefix` is what stands before the new names
+        instead. `columns` names the columns of "question", "reference" and "candidate", as in
+        {"candidate": "model_a"}; others are recognised as in files. A missing candidate is an empty answer; a missing
+        question is ignored. `numbers_as_text` reads numbers as texts, and `reference_separator` splits several
+        references in one text, as for files. `progress` shows a bar (None: on a terminal and in a notebook). Where the
+        judge is undecided, score and label are missing (NaN and NA in pandas, None elsewhere). Raises InputError for
+        another kind of table, a column that is missing, a new column that already exists, and a row without a
+        reference.
         """
         from bert_judge.judges import tables
 
-        table = tables.read_frame(table) if isinstance(table, str | Path) else table
         samples, prefix = tables.read_table(table, columns, prefix, numbers_as_text, reference_separator)
         verdicts = tables.progress(self.fitted(samples).assess(samples), len(samples), progress)
         return tables.with_verdicts(table, list(verdicts), prefix)

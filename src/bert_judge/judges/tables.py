@@ -1,18 +1,15 @@
-"""A judge's verdicts as columns of a table: of pandas, Arrow or datasets, or of the rows of a file."""
+"""A judge's verdicts as columns of a table: of pandas, Arrow or datasets."""
 
 from __future__ import annotations
 
-import json
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from bert_judge.errors import InputError, import_extra
+from bert_judge.errors import InputError
 from bert_judge.inputs.columns import REQUIRED, ColumnMap, asked_columns, choose_columns, columns_in
-from bert_judge.inputs.finding import find_input
-from bert_judge.inputs.values import NumberText, RawRow, RowReader, note_separators, separators_in
+from bert_judge.inputs.values import RawRow, RowReader, note_separators, separators_in
 from bert_judge.records import Sample, Verdict
 
 if TYPE_CHECKING:
@@ -27,21 +24,6 @@ _PREFIX = "judge_"  # for a table that has a column with one of these names
 _BATCH_ROWS = 256
 
 Table = TypeVar("Table")
-
-
-def read_frame(path: str | Path) -> pd.DataFrame:
-    """The rows of a file, or of a saved run, as a DataFrame, without those that can't be judged.
-
-    Raises InputError as `open_source` does, and MissingExtraError without pandas.
-    """
-    pandas = import_extra("pandas", "reading a file as a table", None)
-    source, rows = find_input(path, None), []
-    for raw in source.rows():
-        if raw.values is None:
-            raise InputError(f"{source.where(raw)}; fix it.")
-        if not raw.aside:
-            rows.append({name: _number(value) for name, value in raw.values.items()})
-    return pandas.DataFrame(rows, dtype=object).infer_objects()  # whole numbers stay so beside missing ones
 
 
 def progress(verdicts: Iterable[Verdict], total: int, shown: bool | None) -> Iterable[Verdict]:
@@ -132,8 +114,8 @@ def _names(table: object) -> list[str]:
         names = list(cast("pa.Table | Dataset", table).column_names)
     else:
         raise InputError(
-            f"the table is a {type(table).__name__}; a pandas DataFrame, an Arrow table, a Dataset of datasets (one "
-            "split, not streamed) or the path of a file was expected."
+            f"the table is a {type(table).__name__}; a pandas DataFrame, an Arrow table or a Dataset of datasets "
+            "(one split, not streamed) was expected."
         )
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
@@ -152,11 +134,6 @@ def _rows(table: object, names: list[str]) -> Iterator[Mapping[str, object]]:
     frame = cast("pd.DataFrame", table)
     for values in zip(*(frame[name] for name in names), strict=True):
         yield dict(zip(names, map(_plain, values), strict=True))
-
-
-def _number(value: object) -> object:
-    """A value of a file, with a JSON number as a number."""
-    return json.loads(value) if isinstance(value, NumberText) else value
 
 
 def _plain(value: object) -> object:
