@@ -103,10 +103,11 @@ def call(name: str, values: Mapping[str, object]) -> str:
 
 def html_table(values: Mapping[str, object]) -> str:
     """Names and values as a small table for notebooks; no text in it is markup."""
+    left = 'style="text-align:left"'
+    texts = {name: f"{value:.4g}" if isinstance(value, float) else str(value) for name, value in values.items()}
     rows = (
-        f'<tr><th style="text-align:left">{escape(name)}</th>'
-        f'<td style="text-align:left">{escape(clipped(harmless(str(value)), LONGEST))}</td></tr>'
-        for name, value in values.items()
+        f"<tr><th {left}>{escape(name)}</th><td {left}>{escape(clipped(text, LONGEST))}</td></tr>"
+        for name, text in texts.items()
     )
     return f"<table>{''.join(rows)}</table>"
 
