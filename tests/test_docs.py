@@ -20,6 +20,7 @@ An HTML comment right before a block changes that (it isn't seen on the page):
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import doctest
 import io
@@ -307,6 +308,30 @@ def update(page: Path, updates: list[tuple[Block, str]]) -> None:
         if "…" not in block.text.split():
             lines[block.line : block.end - 1] = printed.splitlines()
     page.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+@pytest.mark.parametrize("notebook", sorted((PROJECT / "examples").glob("*.ipynb")), ids=lambda path: path.name)
+def test_a_notebook_has_the_outputs_of_its_cells(
+    notebook: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests
+) -> None:
+    """Of each cell what it prints, and the value of its last expression, as HTML where it has some."""
+    monkeypatch.chdir(shutil.copytree(PROJECT / "examples", folder / "examples"))
+    names: dict[str, object] = {"__name__": "__main__"}
+    cells = [cell for cell in json.loads(notebook.read_text("utf-8"))["cells"] if cell["cell_type"] == "code"]
+    for number, cell in enumerate(cells, 1):
+        body = ast.parse("".join(cell["source"])).body
+        if isinstance(body[-1], ast.Expr):
+            body[-1] = ast.Assign([ast.Name("_", ast.Store())], body[-1].value)
+        code = compile(ast.fix_missing_locations(ast.Module(body, [])), f"{notebook.name}:{number}", "exec")
+        names["_"] = None
+        have = {"stream": shown(lambda code=code: exec(code, names))}
+        if (value := names["_"]) is not None:
+            html = hasattr(value, "_repr_html_")
+            have["text/html" if html else "text/plain"] = value._repr_html_() if html else repr(value)
+        recorded = [output.get("data", {"stream": output.get("text")}) for output in cell["outputs"]]
+        for kind, text in have.items():
+            with subtests.test(cell=number, kind=kind):
+                assert not compare("".join("".join(output.get(kind, "")) for output in recorded), text)
 
 
 _OTHER_FLAGS = {"--index-url", "--nproc_per_node"}

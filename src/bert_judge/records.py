@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal, NamedTuple, Self, get_args, get_orig
 
 from bert_judge.errors import InputError
 from bert_judge.measures.questions import cluster, cluster_hash
+from bert_judge.wording import call, html_table
 
 __version__ = "0.1.0"
 
@@ -156,7 +157,7 @@ def _empty() -> Mapping[str, Any]:
     return _EMPTY
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Verdict:
     """What a judge says of one sample.
 
@@ -182,6 +183,12 @@ class Verdict:
         Mapping[str, int],
         "characters that are not part of the answer: reasoning, run-on text, remarks, the solution before a value",
     ] = field(default_factory=_empty, hash=False)
+
+    def __repr__(self) -> str:
+        return call("Verdict", self.record())
+
+    def _repr_html_(self) -> str:
+        return html_table(self.record())
 
     def record(self) -> dict[str, Any]:
         """The verdict as JSON: score and label, and each other field that has a value."""
@@ -226,7 +233,7 @@ KIND_COLUMNS = (
 """The columns of the input that say what kind of row it is; a result without texts keeps these texts, too."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Row:
     """An answer with one judge's verdict: a line of a result.
 
@@ -249,6 +256,12 @@ class Row:
         """The row of a sample with its verdict; without one it is undecided."""
         gold = None if sample.gold is None else int(sample.gold)
         return cls(sample.id, verdict, gold, sample.question, sample.references, sample.candidate, sample.meta)
+
+    def __repr__(self) -> str:
+        return call("Row", self.record())
+
+    def _repr_html_(self) -> str:
+        return html_table(self.record())
 
     @property
     def score(self) -> float | None:

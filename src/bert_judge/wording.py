@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from html import escape
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -93,6 +94,22 @@ def code(text: str | None, most: int = sys.maxsize) -> str:
     fence = "`" * (1 + max(map(len, re.findall("`+", shown)), default=0))
     pad = " " if shown.strip(" `") != shown else ""
     return f"{fence}{pad}{shown}{pad}{fence}" if shown.strip() else f"`{text!r}`"
+
+
+def call(name: str, values: Mapping[str, object]) -> str:
+    """A record as Python shows one, without the middle of long values: `Verdict(score=0.98, label=1)`."""
+    return f"{name}({', '.join(f'{key}={clipped(repr(value), LONGEST_LINE)}' for key, value in values.items())})"
+
+
+def html_table(values: Mapping[str, object]) -> str:
+    """Names and values as a small table for notebooks; no text in it is markup."""
+    left = 'style="text-align:left"'
+    texts = {name: f"{value:.4g}" if isinstance(value, float) else str(value) for name, value in values.items()}
+    rows = (
+        f"<tr><th {left}>{escape(name)}</th><td {left}>{escape(clipped(text, LONGEST))}</td></tr>"
+        for name, text in texts.items()
+    )
+    return f"<table>{''.join(rows)}</table>"
 
 
 def visible(text: str) -> str:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 GROUPS = {
     "judge": {
+        "try": "judge one answer: is it correct, and why",
         "score": "judge files of answers, and saved runs of other tools beside their own scores",
         "serve": "judges over HTTP: many clients, judged together",
         "audit": "attack a judge, and vary what should not matter",
@@ -99,6 +100,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def run(*command: str) -> NoReturn:
     """The entry point of the `bert-judge` script, and of `python -m bert_judge.cli.COMMAND`."""
+    if "_ARGCOMPLETE" in os.environ:  # set by the shell functions of argcomplete, when Tab is pressed
+        _complete()
     try:
         status = main([*command, *sys.argv[1:]])
     except BrokenPipeError:  # `| head` has read enough
@@ -166,6 +169,22 @@ def _run(command: str, arguments: Sequence[str]) -> int:
         say_error(f"bert-judge: there is no command {command!r}; {hint} See bert-judge --help.")
         return 2
     return 0
+
+
+def _complete() -> None:
+    """Print what can follow on the shell's line: a command, or what its parser takes."""
+    from argparse import ArgumentParser
+
+    import argcomplete
+
+    skipped = int(os.environ["_ARGCOMPLETE"])
+    words = argcomplete.split_line(os.environ["COMP_LINE"], int(os.environ["COMP_POINT"]))[3][skipped:]
+    if words and words[0] in COMMANDS:
+        os.environ["_ARGCOMPLETE"] = f"{skipped + 1}"
+        _run(words[0], words[1:])
+    parser = ArgumentParser(add_help=False)
+    parser.add_argument("command", choices=COMMANDS)
+    argcomplete.autocomplete(parser)
 
 
 def _as_flags(message: str) -> str:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import difflib
 import inspect
+import os
 import re
 import shutil
 import types
@@ -91,6 +92,11 @@ class Parser(argparse.ArgumentParser):
 
     def parse(self, arguments: Sequence[str]) -> dict[str, Any]:
         """The values of all flags, from a `--config` file, too. An unknown flag is answered with the nearest one."""
+        if "_ARGCOMPLETE" in os.environ:  # Tab was pressed: what can follow is printed, and the process ends
+            import argcomplete
+
+            hyphens = [flag for action in self._actions for flag in action.option_strings if "-" in flag.lstrip("-")]
+            argcomplete.autocomplete(self, always_complete_options="long", exclude=hyphens)
         values, unknown = self.parse_known_args([*config_flags(arguments), *arguments])
         if unknown:
             spelled = [spelling for action in self._actions for spelling in action.option_strings]
@@ -127,7 +133,8 @@ def config_flags(arguments: Sequence[str]) -> list[str]:
             on_command_line = any(word.partition("=")[0].replace("-", "_") == f"__{flag[2:]}" for word in arguments)
             flags += [] if on_command_line else [f"{flag}={_columns_as_text(path, value)}"]
         elif isinstance(value, list):
-            flags.append(f"{flag}={','.join(item if isinstance(item, str) else shown(item) for item in value)}")
+            names = (item if isinstance(item, str) else shown(item) for item in value)
+            flags.append(f"{flag}={','.join(_quoted(name) if ',' in name else name for name in names)}")
         elif value is not None:
             flags.append(f"{flag}={value}")
     return flags
@@ -155,9 +162,11 @@ def spellings(name: str, *others: str) -> list[str]:
 
 
 def names_in(values: str | Sequence[str]) -> tuple[str, ...]:
-    """The names in a text, or in several, separated by commas."""
+    """The names in a text, or in several, separated by commas; a name with a comma stands in double quotes."""
     texts = [values] if isinstance(values, str) else values
-    return tuple(name.strip() for text in texts for name in text.split(",") if name.strip())
+    matches = (match for text in texts for match in _NAME.finditer(text))
+    names = (match["plain"] or (match["quoted"] or "").replace('""', '"') for match in matches)
+    return tuple(filter(None, map(str.strip, names)))
 
 
 def named_columns(text: str) -> dict[str, str | tuple[str, ...]]:
@@ -175,6 +184,7 @@ def named_columns(text: str) -> dict[str, str | tuple[str, ...]]:
     return _together(pairs)
 
 
+_NAME = re.compile(r'\s*(?:"(?P<quoted>(?:[^"]|"")*)"|(?P<plain>[^,]*))\s*(?:,|$)')
 _PAIR = re.compile(
     r"""\s*(?:(?P<name>[^=,"]*[^=,"\s])\s*=\s*(?:"(?P<quoted>(?:[^"]|"")*)"|(?P<plain>[^",\s](?:[^,]*[^,\s])?)?)\s*)?(?:,|$)"""
 )
@@ -195,9 +205,12 @@ def _columns_as_text(path: str, columns: Mapping[Any, Any]) -> str:
         for column in value if isinstance(value, list) else [value]:
             if isinstance(column, dict | list | bool):
                 raise InputError(f"{path} names the column {shown(column)}; a text was expected.")
-            text = "" if column is None else str(column).replace('"', '""')
-            pairs.append(f'{name}="{text}"')
+            pairs.append(f"{name}={_quoted('' if column is None else str(column))}")
     return ",".join(pairs)
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
 
 
 class _Columns(argparse.Action):

@@ -22,8 +22,10 @@ from bert_judge.cli.judging import (
     say_failed,
 )
 from bert_judge.cli.show import first_explained, where_explained
-from bert_judge.errors import InputError, OutputError, first_line, named_in_errors
+from bert_judge.errors import InputError, OutputError, first_line, named_in_errors, require_extra
 from bert_judge.inputs import Source
+from bert_judge.inputs.columns import NoCandidateError
+from bert_judge.integrations.tracking import Tracker, track
 from bert_judge.judges import Judge
 from bert_judge.judges.base import Costs
 from bert_judge.judges.cascade import Cascade, CascadePlan
@@ -82,7 +84,10 @@ class ScoreOptions(VerdictOptions, InputOptions):
     files: Annotated[
         tuple[str, ...], "answers in any format, saved runs of other tools, folders, or -", Argument("FILE")
     ]
-    candidates: Annotated[str | None, "columns of several models' candidates, all scored and compared: a,b"] = None
+    candidates: Annotated[
+        str | None, "columns of several models' candidates, all scored and compared: a,b or 'a,\"b, c\"'"
+    ] = None
+    report_to: Annotated[Tracker | None, "also send figures and the folder, with its texts, to this tracker"] = None
     no_report: Annotated[bool, f"write no {REPORT} (it shows a sample of over {PAGE_ROWS:,} rows)"] = False
 
 
@@ -106,6 +111,8 @@ def main(arguments: Sequence[str]) -> int:
     values = parser.parse(arguments)
     specs, options = read_judges(values), options_from(ScoreOptions, values)
     output_dir = check_folder(options.output_dir)
+    if options.report_to:
+        require_extra(options.report_to, f"report_to={options.report_to!r}", options.report_to, options.report_to)
     jobs = _jobs(specs, _open(options), options, output_dir)
     if len(jobs) > 1:
         columns_path(output_dir)  # a file in its way is refused before anything is judged
@@ -128,6 +135,8 @@ def main(arguments: Sequence[str]) -> int:
         _say_one(results[jobs[0].name], jobs[0].source, spec, fitted, options)
     else:
         _say_several(jobs, results, output_dir, options)
+    for name, result in results.items() if options.report_to else ():
+        track(result.folder, name or output_dir.name, options.report_to)
     return say_failed(results.values(), "bert-judge score")
 
 
@@ -143,17 +152,20 @@ def _open(options: ScoreOptions) -> dict[str, Source]:
         named["label"] = ""  # a label can't be that of several candidates
     folders = distinct([re.sub(r"[^\w.-]+", "_", column).strip("._") or "candidate" for column in columns])
     maps = {name: {**named, "candidate": column} for name, column in zip(folders, columns, strict=True)} or {"": named}
-    return {
-        name: open_input(
-            options.files,
-            options,
-            columns=roles,
-            model=name or None,
-            without=columns,
-            part_rows=options.part_rows or PART_ROWS,
-        )
-        for name, roles in maps.items()
-    }
+    try:
+        return {
+            name: open_input(
+                options.files,
+                options,
+                columns=roles,
+                model=name or None,
+                without=columns,
+                part_rows=options.part_rows or PART_ROWS,
+            )
+            for name, roles in maps.items()
+        }
+    except NoCandidateError as error:
+        raise InputError(f"{str(error)[:-1]}, or columns of several models with --candidates a,b.") from error
 
 
 def _jobs(

@@ -14,7 +14,8 @@ from typing import Annotated, NamedTuple
 from bert_judge.cli import say
 from bert_judge.cli.flags import Argument, Parser, options_from
 from bert_judge.errors import InputError
-from bert_judge.records import Row
+from bert_judge.reading import find_answer
+from bert_judge.records import Row, Sample
 from bert_judge.report.rows import because, pieces, shared
 from bert_judge.results.runs import Run, find_folders, open_run, read_explanations
 from bert_judge.studies.harness import differences_of, harness_scores
@@ -32,10 +33,11 @@ _EXAMPLES = """examples:
   bert-judge show out --explained                          # what `score --explain N` found: which words matter
   bert-judge show out --id 17 --full
 """
-_LEGEND = (
+LEGEND = (
     "[words +0.38] speak for the candidate: without them the score is 0.38 lower; [words -0.38] speak against it: "
     "0.38 higher."
 )
+"""How the marks in an explained candidate are read."""
 _FOR, _AGAINST, _END = "\ue000", "\ue001", "\ue002"  # stand for brackets until lines are wrapped: as wide as these
 _PLAIN = str.maketrans({_FOR: "[", _AGAINST: "[", _END: "]"})
 _COLOURED = str.maketrans({_FOR: "\x1b[32m[", _AGAINST: "\x1b[31m[", _END: "]\x1b[0m"})
@@ -127,7 +129,7 @@ def main(arguments: Sequence[str]) -> int:
         if len(first) < shown:
             say(f"\n{len(first)} of {shown} rows are shown; --limit 0 shows all.")
         if any(row.why for row in first):
-            say(f"\n{_LEGEND}")
+            say(f"\n{LEGEND}")
     return 0
 
 
@@ -156,7 +158,7 @@ def first_explained(run: Run) -> str:
         return where_explained(run.folder) if explained else ""
     rows = list(run.rows)
     shown = ["\n".join(row_lines(rows[number])) for number in explained[:_FIRST]]
-    return "\n\n".join([*shown, _LEGEND, *([where_explained(run.folder)] if len(explained) > len(shown) else [])])
+    return "\n\n".join([*shown, LEGEND, *([where_explained(run.folder)] if len(explained) > len(shown) else [])])
 
 
 def where_explained(folder: Path | str) -> str:
@@ -164,11 +166,12 @@ def where_explained(folder: Path | str) -> str:
     return f"bert-judge show {folder} --explained shows all rows that were explained"
 
 
-def row_lines(row: Row, clipped: int | None = CLIPPED) -> Iterator[str]:
-    """A row as lines: the verdict, then each text under its name."""
-    score = "" if row.score is None else f"  {row.score:.3f}"
+def row_lines(row: Row, clipped: int | None = CLIPPED, score_name: str = "") -> Iterator[str]:
+    """A row as lines: its id and the verdict, then each text under its name."""
+    label = SAID[row.label] if row.label is not None or row.score is None else "no label"
+    score = "" if row.score is None else f"  {score_name}{row.score:.3f}"
     gold = "" if row.gold is None else f"  (human label: {SAID[row.gold]})"
-    yield f"{row.id}  {SAID[row.label] if row.label is not None or row.score is None else 'no label'}{score}{gold}"
+    yield f"{row.id}  {label}{score}{gold}"
     width = max(40, min(120, shutil.get_terminal_size().columns)) - 14
     colours = _COLOURED if sys.stdout.isatty() and not os.environ.get("NO_COLOR") else _PLAIN
     for name, text in _texts(row, clipped):
@@ -183,10 +186,15 @@ def _texts(row: Row, clipped: int | None) -> Iterator[tuple[str, str]]:
     verdict = row.verdict
     tool = ", ".join(f"{name} {score:g}" for name, score in harness_scores(row).items())
     cut = ", ".join(f"{count} characters of the {part}" for part, count in verdict.truncated.items())
+    matched = verdict.matched_reference if len(row.references) > 1 else None
     texts = [
         ("question", _clip(row.question, clipped)),
-        *(("reference", _clip(reference, clipped)) for reference in row.references),
+        *(
+            ("matched" if place == matched else "reference", _clip(reference, clipped))
+            for place, reference in enumerate(row.references)
+        ),
         ("candidate", _candidate(row, clipped)),
+        ("answer", _clip(_answer(row), clipped)),
         ("shares", shared(row)),
         ("says", _clip(verdict.explanation, clipped)),
         ("tool", tool or None),
@@ -203,6 +211,15 @@ def _candidate(row: Row, clipped: int | None) -> str | None:
     if row.candidate is None or row.why is None:
         return _clip(row.candidate, clipped)
     return "".join(_piece(*piece, clipped) for piece in pieces(row.candidate, row.why))
+
+
+def _answer(row: Row) -> str | None:
+    """What was read of a candidate, where parts of it were left out."""
+    if not row.candidate or not row.references or not row.verdict.left_out:
+        return None
+    answer = find_answer(Sample(row.candidate, row.references, row.question))
+    is_part = answer.left_out == row.verdict.left_out and answer.sample.candidate != row.candidate
+    return answer.sample.candidate if is_part else None
 
 
 def _piece(text: str, effect: float | None, clipped: int | None) -> str:

@@ -47,6 +47,11 @@ The reference may have further columns with a number: `reference2`, `Reference 4
 ColumnMap = Mapping[str, str | Sequence[str]]
 """The column of each role, or for the reference several columns."""
 
+
+class NoCandidateError(InputError):
+    """No column is known to hold the candidates."""
+
+
 MISSING: Final = object()
 """Returned by `lookup` where a row has no such column; `None` is a null in the file."""
 
@@ -148,7 +153,8 @@ def choose_columns(
         if lacking == ["reference"] and "candidate" in required:
             remedy += " (columns={'reference': ''} for a judge that reads none)"
         roles, them = " and none for the ".join(lacking), "them" if len(lacking) > 1 else "it"
-        raise InputError(f"{source} has no column for the {roles}: found {there}; name {them} with {remedy}.")
+        kind = NoCandidateError if "candidate" in lacking else InputError
+        raise kind(f"{source} has no column for the {roles}: found {there}; name {them} with {remedy}.")
     return chosen
 
 

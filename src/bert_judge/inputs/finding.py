@@ -21,6 +21,7 @@ from bert_judge.inputs.saved import ARCHIVE, LogFormat, log_format
 from bert_judge.inputs.streams import (
     MAGIC_BYTES,
     PACKINGS,
+    Packing,
     TemporaryCopy,
     addresses_in,
     fetched,
@@ -28,7 +29,8 @@ from bert_judge.inputs.streams import (
     packing_of,
     readable,
 )
-from bert_judge.inputs.texts import BLANK, first_values
+from bert_judge.inputs.texts import BLANK, first_values, read_json
+from bert_judge.inputs.values import mapping
 from bert_judge.results import PARTS, RUN, VERDICTS
 from bert_judge.wording import public_text
 
@@ -128,8 +130,25 @@ def _file(name: str, place: Path, input_format: str | None, copy: TemporaryCopy 
     if kind is None and start.startswith(_PARQUET_MAGIC):
         kind = "parquet"
     elif kind in (None, "json"):
+        if mark == b"{":
+            _check_lines(name, location, packing)
         kind = "jsonl" if mark == b"{" else "json" if mark == b"[" else _other_format(name, place, mark)
     return InputFile(name, location, kind, packing, copy=copy)
+
+
+def _check_lines(name: str, location: Path, packing: Packing | None) -> None:
+    """Raise InputError for a file that is one JSON object over several lines."""
+    with opened(name, location, packing) as stream:
+        try:
+            members = read_json(stream, name, "{")
+            lists = [key for key, value, _ in members if isinstance(value, list) and any(map(mapping, value))]
+        except InputError:  # more follows the first object; or reading the rows says what is wrong
+            return
+    with opened(name, location, packing) as stream:
+        if next(filter(bytes.strip, stream)).rstrip().endswith(b"}"):
+            return
+    hint = f"; its list {lists[0]!r} may hold the rows: save that as a file" if lists else ""
+    raise InputError(f"{name} is one JSON object; a list of objects, or an object on each line, was expected{hint}.")
 
 
 def _first_mark(stream: io.BufferedReader) -> bytes:

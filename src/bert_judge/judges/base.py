@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from bert_judge.errors import InputError
+from bert_judge.errors import BertJudgeError, InputError
 from bert_judge.records import Explanation, JudgeInfo, Sample, Verdict, is_missing
 
 if TYPE_CHECKING:
@@ -73,6 +74,13 @@ SECRETS: Final = frozenset(["api_key"])
 class Judge(ABC):
     """Scores the candidate of each sample. A judge of your own sets `info` and implements `assess`."""
 
+    def __repr__(self) -> str:
+        """Its signature in short, as far as it has one."""
+        with suppress(BertJudgeError, AttributeError):  # an encoder that is to be trained
+            threshold = "" if self.info.threshold is None else f", correct from {self.info.threshold:g}"
+            return f"<{self.info.signature.short}: {self.info.scale}{threshold}>"
+        return f"<{type(self).__name__}>"
+
     @cached_property  # unlike a property, it can be assigned
     def info(self) -> JudgeInfo:
         """What the judge is: its name, its signature, and what its scores mean."""
@@ -125,22 +133,25 @@ class Judge(ABC):
         prefix: str | None = None,
         numbers_as_text: bool = False,
         reference_separator: str | None = None,
+        progress: bool | None = None,
     ) -> Table:
-        """A pandas DataFrame or a Dataset of datasets with the columns `score`, `label` and `explanation` added.
+        """A pandas DataFrame, an Arrow table or a Dataset of datasets with `score`, `label` and `explanation` added.
 
         The given table does not change. Where it has a column of one of these names, such as a human `label`, all
         three are `judge_score`, `judge_label` and `judge_explanation`; `prefix` is what stands before the new names
         instead. `columns` names the columns of "question", "reference" and "candidate", as in
         {"candidate": "model_a"}; others are recognised as in files. A missing candidate is an empty answer; a missing
         question is ignored. `numbers_as_text` reads numbers as texts, and `reference_separator` splits several
-        references in one text, as for files. Where the judge is undecided, score and label are missing (NaN and NA in
-        pandas, None in datasets). Raises InputError for another kind of table, a column that is missing, a new column
-        that already exists, and a row without a reference.
+        references in one text, as for files. `progress` shows a bar (None: on a terminal and in a notebook). Where the
+        judge is undecided, score and label are missing (NaN and NA in pandas, None elsewhere). Raises InputError for
+        another kind of table, a column that is missing, a new column that already exists, and a row without a
+        reference.
         """
-        from bert_judge.judges.tables import read_table, with_verdicts
+        from bert_judge.judges import tables
 
-        samples, prefix = read_table(table, columns, prefix, numbers_as_text, reference_separator)
-        return with_verdicts(table, list(self.fitted(samples).assess(samples)), prefix)
+        samples, prefix = tables.read_table(table, columns, prefix, numbers_as_text, reference_separator)
+        verdicts = tables.progress(self.fitted(samples).assess(samples), len(samples), progress)
+        return tables.with_verdicts(table, list(verdicts), prefix)
 
 
 def make_samples(

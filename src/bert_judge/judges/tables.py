@@ -1,10 +1,10 @@
-"""A judge's verdicts as columns of a table in memory: a pandas DataFrame or a `datasets.Dataset`."""
+"""A judge's verdicts as columns of a table: of pandas, Arrow or datasets."""
 
 from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from bert_judge.errors import InputError
@@ -14,14 +14,25 @@ from bert_judge.records import Sample, Verdict
 
 if TYPE_CHECKING:
     import pandas as pd
+    import pyarrow as pa
     from datasets import Dataset
 
 _PANDAS_TYPES = {"score": "float64", "label": "Int64", "explanation": "string"}
 """The columns that are added to a table, after the prefix."""
 
 _PREFIX = "judge_"  # for a table that has a column with one of these names
+_BATCH_ROWS = 256
 
 Table = TypeVar("Table")
+
+
+def progress(verdicts: Iterable[Verdict], total: int, shown: bool | None) -> Iterable[Verdict]:
+    """The verdicts as they come, with a progress bar after a second; None: on a terminal and in a notebook."""
+    from tqdm import tqdm
+
+    if shown is None:
+        shown = sys.stderr.isatty() or "ipykernel" in sys.modules
+    return tqdm(verdicts, "judging", total, unit="row", disable=not shown, delay=1, smoothing=0)
 
 
 def read_table(
@@ -71,6 +82,13 @@ def with_verdicts(table: Table, verdicts: Sequence[Verdict], prefix: str) -> Tab
 
         added = {prefix + name: pd.array(values[name], dtype=kind) for name, kind in _PANDAS_TYPES.items()}
         return cast("Table", cast("pd.DataFrame", table).assign(**added))
+    if _is_a(table, "pyarrow", "Table"):
+        import pyarrow as pa
+
+        arrow = cast("pa.Table", table)
+        for name, kind in _PANDAS_TYPES.items():
+            arrow = arrow.append_column(prefix + name, pa.array(values[name], kind.lower()))
+        return cast("Table", arrow)
     from datasets import Value
 
     dataset = cast("Dataset", table)
@@ -92,19 +110,24 @@ def _is_frame(table: object) -> bool:
 def _names(table: object) -> list[str]:
     if _is_frame(table):
         names = list(cast("pd.DataFrame", table).columns)
-        twice = next((name for name in names if names.count(name) > 1), None)
-        if twice is not None:
-            raise InputError(f"the table has more than one column {twice!r}; rename all but one of them.")
-        return [name for name in names if isinstance(name, str)]
-    if _is_a(table, "datasets", "Dataset"):
-        return list(cast("Dataset", table).column_names)
-    raise InputError(
-        f"the table is a {type(table).__name__}; a pandas DataFrame or a Dataset of datasets (one split, not streamed) "
-        "was expected."
-    )
+    elif _is_a(table, "pyarrow", "Table") or _is_a(table, "datasets", "Dataset"):
+        names = list(cast("pa.Table | Dataset", table).column_names)
+    else:
+        raise InputError(
+            f"the table is a {type(table).__name__}; a pandas DataFrame, an Arrow table or a Dataset of datasets "
+            "(one split, not streamed) was expected."
+        )
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise InputError(f"the table has more than one column {twice!r}; rename all but one of them.")
+    return [name for name in names if isinstance(name, str)]
 
 
 def _rows(table: object, names: list[str]) -> Iterator[Mapping[str, object]]:
+    if _is_a(table, "pyarrow", "Table"):
+        for batch in cast("pa.Table", table).select(names).to_batches(_BATCH_ROWS):
+            yield from batch.to_pylist()
+        return
     if not _is_frame(table):
         yield from cast("Dataset", table).with_format(None).select_columns(names)
         return

@@ -175,7 +175,7 @@ Block = str | Table | Chart | Facts | Examples | PagePanel
 """A part of a document: a paragraph, or what `macro`, one of `report/parts.html`, renders as HTML."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Document:
     """Results in parts; notes, which a reader of the figures must know; and the judges with their signatures."""
 
@@ -183,6 +183,9 @@ class Document:
     parts: Sequence[Block]
     notes: Sequence[str] = ()
     judges: Sequence[tuple[str, Signature]] = ()
+
+    def __repr__(self) -> str:
+        return self.text()
 
     def text(self) -> str:
         """As lines of a terminal, without the title. Notes come last, where they are seen; signatures are short."""

@@ -201,7 +201,7 @@ def harness_document(
         for line in comparison.lines
     ]
     below = "tool: the mean of its own scores; judge: the rate that it calls correct; in brackets: 95 % intervals, in "
-    below += "points, by question"
+    below += "points, by question" + ("; partial: rows that the tool scores between 0 and 1" if partial else "")
     parts: list[Block] = []
     parts += [Table("The tool's own scores and the judge's", head, body, below, left=range(3 + files))] if body else []
     parts += [_disagreements(*disagreements, more)] if disagreements[1] else []

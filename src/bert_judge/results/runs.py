@@ -40,7 +40,7 @@ class SavedRows(Collection[Row]):
         return any(other == row for other in self)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Run:
     """A saved result: its folder, its rows in their order, and `run.json`. `left` rows of a large one are not drawn."""
 
@@ -48,6 +48,9 @@ class Run:
     rows: Collection[Row]
     record: Mapping[str, Any]
     left: int = 0
+
+    def __repr__(self) -> str:
+        return f"<Run {self.folder}: {len(self.rows):,} rows by {self.signature.short}>"
 
     @property
     def name(self) -> str:
@@ -253,20 +256,24 @@ def damage(folder: Path, record: Mapping[str, Any]) -> list[str]:
 
 def different_figures(folder: Path, saved: Mapping[str, Any]) -> list[str]:
     """A sentence for each figure of a saved summary that the verdicts of its folder do not give."""
-    counted = asdict(Tally(read_verdicts(folder, Tally.COLUMNS)).summary())
-    figures = [(path.removesuffix(".value"), _figure(saved, path), _figure(counted, path)) for path in _FIGURES]
+    counted = figures(asdict(Tally(read_verdicts(folder, Tally.COLUMNS)).summary()))
     return [
-        f"{folder / RUN} says {name} {written}, and the verdicts give {recounted}."
-        for name, written, recounted in figures
-        if written != recounted
+        f"{folder / RUN} says {name} {written}, and the verdicts give {counted[name]}."
+        for name, written in figures(saved).items()
+        if written != counted[name]
     ]
+
+
+def figures(summary: Mapping[str, Any]) -> dict[str, Any]:
+    """The figures of a saved summary by name, None where it has none: `accuracy`, `agreement.kappa` …"""
+    return {path.removesuffix(".value"): _figure(summary, path) for path in _FIGURES}
 
 
 _FIGURES = (
     *("rows", "judged", "undecided", "failed", "truncated", "mean_score", "accuracy.value", "accuracy_all"),
     *("agreement.undecided", "agreement.accuracy.value", "agreement.f1.value", "agreement.kappa.value"),
 )
-"""The figures that are compared, by their paths in the summary."""
+"""The figures that are compared and tracked, by their paths in the summary."""
 
 
 def _figure(summary: Mapping[str, Any], path: str) -> Any:

@@ -41,7 +41,7 @@ _FIRST = (
 )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class JudgeColumn:
     """What one judge says of each answer of a table: its verdicts, None where it did not judge one, and as arrays.
 
@@ -97,7 +97,7 @@ class Facet:
     codes: Sequence[int]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class VerdictTable:
     """Every answer once: `rows` hold its texts, its human label and its columns, `models` name whose it is.
 
@@ -112,6 +112,9 @@ class VerdictTable:
     labels: str | None = None
     notes: Sequence[str] = ()
     label_file: Labels | None = None
+
+    def __repr__(self) -> str:
+        return f"<VerdictTable: {len(self.rows):,} answers by {', '.join(judge.name for judge in self.judges)}>"
 
     @cached_property
     def golds(self) -> Integers:

@@ -1,0 +1,65 @@
+"""`bert-judge try`: judge one answer from the command line, and say why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated
+
+from bert_judge.cli import log_shown, say
+from bert_judge.cli.flags import Argument, Parser, options_from
+from bert_judge.cli.judging import JUDGE_FAILED, add_judges
+from bert_judge.cli.show import LEGEND, row_lines
+from bert_judge.errors import InputError
+from bert_judge.judges import Judge
+from bert_judge.judges.occlusion import explain
+from bert_judge.records import Row, Sample
+from bert_judge.studies.score import judged_records
+
+_EXAMPLES = """examples:
+  bert-judge try "What is the capital of Peru?" Lima "It is Lima."
+  bert-judge try "Who wrote it?" "Mary Shelley" "M. Shelley" "It was Shelley."   # several references, then the answer
+  bert-judge try "" Lima "It is Lima." --judge starter,containment               # no question; two judges
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TryOptions:
+    """What `try` takes besides the flags of the judge."""
+
+    question: Annotated[str, "the question; an empty text for none", Argument("QUESTION")]
+    references: Annotated[tuple[str, ...], "one or more right answers", Argument("REFERENCE")]
+    candidate: Annotated[str, "the answer to judge", Argument("CANDIDATE")]
+    explain: Annotated[bool | None, "find the words that decided (default: unless verdicts cost money)"] = None
+
+    def __post_init__(self) -> None:
+        if not all(map(str.strip, self.references)):
+            raise InputError("a reference is empty; the text of a right answer was expected.")
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Parse the flags, judge the answer, and print what each judge says of it."""
+    parser = Parser("try", "QUESTION REFERENCE … CANDIDATE [flags]", _EXAMPLES, {"flags": TryOptions})
+    read_judges = add_judges(parser, arguments, several="each of them")
+    values = parser.parse(arguments)
+    options, status = options_from(TryOptions, values), 0
+    question = options.question if options.question.strip() else None
+    for number, (name, spec) in enumerate(read_judges(values).items()):
+        with log_shown(True):
+            judge = spec.make()
+        row = _judged(judge, Sample(options.candidate, options.references, question, name), options.explain)
+        lines = row_lines(row, None, "P(correct) " if judge.info.scale == "probability" else "score ")
+        legend = f"\n\n{LEGEND}" if row.why and row.why.carrying() else ""
+        say("\n" * (number > 0) + "\n".join(lines) + legend)
+        status = JUDGE_FAILED if row.verdict.failed else status
+    return status
+
+
+def _judged(judge: Judge, sample: Sample, explained: bool | None) -> Row:
+    """The answer with its verdict, and with the words that decided it where that is asked for, or costs nothing."""
+    (record,) = judged_records([sample], judge.fitted([sample]), texts=True)
+    row = Row.read(record)
+    if explained is False or (judge.info.paid and not explained) or judge.info.threshold is None or row.score is None:
+        return row
+    (why,) = explain(judge, [(sample, row.score)])
+    return replace(row, why=why) if why.sentences or why.words else row
