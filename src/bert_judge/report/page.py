@@ -67,8 +67,10 @@ class VerdictReport:
 
     @property
     def headline(self) -> str:
-        """How many answers, judges and labels there are."""
-        several = f", {len(self.judges)} judges" if len(self.judges) > 1 else ""
+        """How many answers, models, judges and labels there are."""
+        models = max((len(comparison.models) for comparison in self.data("models")), default=0)
+        several = f" of {models} models" if models else ""
+        several += f", {len(self.judges)} judges" if len(self.judges) > 1 else ""
         line = f"{self.rows:,} answers{several}"
         if self.gold and self.gold.value is not None:
             line += f"; {self.gold.n:,} with human labels, {percent(self.gold.value)} of these correct"

@@ -75,7 +75,7 @@ def _same_answers(runs: Sequence[Run]) -> dict[tuple[int, int], bool]:
 def described(runs: Sequence[Run]) -> list[Run]:
     """The runs with what their records say of all their rows: task and model of candidates, else the input's name.
 
-    That is its file's name, or the folder of its first run where files are called the same: an input that was made anew.
+    That is its file's, or the folder of its first run where files are called the same: an input that was made anew.
     """
     inputs: dict[str, Run] = {}  # models in columns of one file are one input
     for run in runs:

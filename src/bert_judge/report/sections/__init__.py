@@ -26,8 +26,8 @@ _LEFT, _RIGHT, _TOP, _FOOT = 40, 8, 8, 30
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What sections are made from: the table of verdicts; the agreement of each judge, by its name, that has rows with a
-    human label; its models by each judge and by human labels, with a note where they can't be compared.
+    """What sections are made from: the table of verdicts; the agreement of each judge, by its name, that has rows with
+    a human label; its models by each judge and by human labels, with a note where they can't be compared.
     """
 
     table: VerdictTable

@@ -57,7 +57,8 @@ def in_words(comparison: ModelComparison) -> str:
     unclear = [f"{name} ({lead})" for name, lead, significant in leads if not significant]
     parts = [f"it is {'; '.join(clear)}"] if clear else []
     parts += [f"it can't be told apart from {' and '.join(unclear)}"] if unclear else []
-    return f"By {comparison.judge}, {best.name} is {'ahead' if unclear else 'best'}: {'; '.join(parts)}."
+    rank = "best" if clear and not unclear else "ahead"
+    return f"By {comparison.judge}, {best.name} is {rank}{': ' if parts else ''}{'; '.join(parts)}."
 
 
 def _lead(name: str, pair: ModelPair, comparison: ModelComparison) -> str:

@@ -95,7 +95,8 @@ def _drawing(histogram: Histogram) -> str:
         marks.append(
             f'<g class="scores" data-judge="{escape(histogram.judge)}" data-low="{bar.low:.{DIGITS}f}" '
             f'data-high="{high_end:.{DIGITS}f}" data-count="{bar.total}">'
-            f'<rect class="all" x="{x(0) + place * width:.1f}" y="{y(1):.1f}" width="{width:.1f}" height="{y(0) - y(1):.1f}"/>'
+            f'<rect class="all" x="{x(0) + place * width:.1f}" y="{y(1):.1f}" width="{width:.1f}" '
+            f'height="{y(0) - y(1):.1f}"/>'
         )
         for kind, words in _STACK.items():
             if count := getattr(bar, kind):
