@@ -25,11 +25,11 @@ from bert_judge.report import write_report
 from bert_judge.results import write_explanations
 from bert_judge.results.runs import load_run
 from bert_judge.studies.table import VerdictTable, collect
+from report_pages import ALL_READ, FAINT, opened_pages
 from saved_runs import LARGE, STARTER, make_run
 
 ROWS = 1200
 HOSTILE = "<img src=x onerror='window.pwned=1'></script><script>window.pwned=1</script> 😀 nine and 😀 ten"
-_ALL_READ = "html[data-read=all]"
 _BACKGROUND = "each => getComputedStyle(each).backgroundColor"
 
 
@@ -64,28 +64,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, VerdictTable]:
 
 @pytest.fixture(scope="module")
 def shown(browser: Any, made: tuple[Path, VerdictTable]) -> Iterator[Callable[..., Any]]:
-    """Opens the page anew; at the end nothing was fetched, and the console is empty."""
-    told: list[str] = []
-    contexts = []
-
-    def show(fragment: str = "", width: int = 1400, path: Path = made[0], **settings: Any) -> Any:
-        context = browser.new_context(viewport={"width": width, "height": 900}, **settings)
-        contexts.append(context)
-        page = context.new_page()
-        page.set_default_timeout(10_000)
-        page.on("console", lambda message: told.append(message.text))
-        page.on("pageerror", lambda error: told.append(str(error)))
-        page.on("request", lambda request: request.url.startswith(("file:", "data:")) or told.append(request.url))
-        page.goto(f"{path.as_uri()}{fragment}")
-        page.wait_for_selector(_ALL_READ)
-        if fragment.startswith("#row="):
-            page.wait_for_selector("#detail[open]")
-        return page
-
-    yield show
-    for context in contexts:
-        context.close()
-    assert told == []
+    with opened_pages(browser, made[0]) as show:
+        yield show
 
 
 @pytest.fixture(scope="module")
@@ -277,7 +257,7 @@ def test_what_is_set_is_in_the_address_and_comes_back(shown: Callable[..., Any])
     assert "task=task+1" in fragment
     assert "verdict=incorrect" in fragment
     page.reload()
-    page.wait_for_selector(_ALL_READ)
+    page.wait_for_selector(ALL_READ)
     assert (_numbers(page), page.inner_text("#count")) == before
     other = shown(fragment)
     assert (_numbers(other), other.inner_text("#count")) == before
@@ -365,48 +345,18 @@ def test_columns_are_hidden_and_resized(shown: Callable[..., Any]):
     assert page.locator("#table tbody td[data-label=question]").count() == 0
 
 
-# The contrast of every text with what is behind it, where it is under 4.5 (3 for large text), as WCAG 2 AA counts it.
-_FAINT = """() => {
-  const canvas = Object.assign(document.createElement('canvas'), { width: 1, height: 1 });
-  const context = canvas.getContext('2d', { willReadFrequently: true });
-  const paint = (colours) => {
-    context.clearRect(0, 0, 1, 1);
-    for (const colour of colours) { context.fillStyle = colour; context.fillRect(0, 0, 1, 1); }
-    const part = (value) => (value / 255 <= 0.04045 ? value / 255 / 12.92 : ((value / 255 + 0.055) / 1.055) ** 2.4);
-    const [r, g, b] = context.getImageData(0, 0, 1, 1).data;
-    return 0.2126 * part(r) + 0.7152 * part(g) + 0.0722 * part(b);
-  };
-  const own = (element) => getComputedStyle(element).backgroundColor;
-  const behind = (element) => (element ? [...behind(element.parentElement), own(element)] : ['#fff']);
-  const found = new Set();
-  const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-  while (walk.nextNode()) {
-    const element = walk.currentNode.parentElement;
-    if (!walk.currentNode.data.trim() || !element.checkVisibility({ visibilityProperty: true })) continue;
-    if (element.closest('script, style, title, option, .quiet, .skip, :disabled')) continue;
-    const style = getComputedStyle(element), under = behind(element), size = parseFloat(style.fontSize);
-    const [a, b] = [paint(under), paint([...under, element.closest('svg') ? style.fill : style.color])];
-    const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
-    const least = size >= 24 || (size >= 18.66 && Number(style.fontWeight) >= 700) ? 3 : 4.5;
-    const name = `${element.tagName}.${element.className} ${element.textContent.slice(0, 30)}`;
-    if (ratio < least) found.add(`${ratio.toFixed(2)} ${name}`);
-  }
-  return [...found];
-}"""
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1440])
 def test_every_text_stands_out(shown: Callable[..., Any], explained: Path, scheme: str, width: int):
     for path in ({}, {"path": explained}):
         page = shown(width=width, color_scheme=scheme, **path)
         page.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true })")
-        assert page.evaluate(_FAINT) == []
+        assert page.evaluate(FAINT) == []
         page.locator("#table tbody tr").first.hover()
-        assert page.evaluate(_FAINT) == []
+        assert page.evaluate(FAINT) == []
         page.locator("#table .open").first.click()
         page.wait_for_selector("#detail[open]")
-        assert page.evaluate(_FAINT) == []
+        assert page.evaluate(FAINT) == []
 
 
 @pytest.mark.parametrize("width", [360, 900, 1400])
@@ -443,7 +393,7 @@ def test_light_and_dark(shown: Callable[..., Any]):
     page.click("#theme")
     assert (page.evaluate(colour), light != dark) == (dark, True)
     page.reload()
-    page.wait_for_selector(_ALL_READ)
+    page.wait_for_selector(ALL_READ)
     assert page.inner_text("#theme") == "Theme: dark"
 
 

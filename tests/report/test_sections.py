@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -109,6 +110,76 @@ def test_kinds_and_the_cross_of_task_and_model(tmp_path: Path):
     samples = [Sample(f"c{i}", ("r",), "q", str(i), meta={"task": f"t{i % 30:02}"}) for i in range(61)]
     (kind,) = report(make_run(tmp_path / "many", samples, says(*[1.0] * 61))).data("kinds")
     assert (len(kind.levels), kind.left_out, kind.levels[0].name) == (25, 5, "t00")
+
+
+QUESTIONS = 40
+
+
+def of_model(folder: Path, name: str, letters: str, *, asked: int = QUESTIONS, sha: str = "", **record: Any) -> Run:
+    """A model's answers to 40 questions; the letters say which are correct, again and again."""
+    verdicts = [Verdict(None) if letter == "?" else Verdict(float(letter), int(letter)) for letter in letters]
+    samples = [
+        Sample(f"{name} {i}", ("r",), f"question {i}?", str(i), meta={} if sha else {"model": name})
+        for i in range(asked)
+    ]
+    many = [verdicts[i % len(verdicts)] for i in range(asked)]
+    return make_run(folder / name, samples, many, sha=sha or name, **record)
+
+
+def test_models_side_by_side(tmp_path: Path):
+    runs = [
+        of_model(tmp_path, "low", "10"),
+        of_model(tmp_path, "high", "1111101111"),
+        of_model(tmp_path, "near", "1110"),
+    ]
+    made_report = report(*runs)
+    (comparison,) = made_report.data("models")
+    assert (comparison.judge, [model.name for model in comparison.models]) == (
+        "BERTJudge starter",
+        ["high", "near", "low"],
+    )
+    first = comparison.pairs[0]
+    assert (first.first, first.second, first.flips) == ("low", "high", ())
+    lead, cards, differences = next(section for section in made_report.sections if section.name == "models").blocks
+    assert lead.startswith("By BERTJudge starter, high is ahead: it is better than low by 40.0 points [")
+    assert "; it can't be told apart from near (15.0 points [" in lead
+    assert [(card.name, card.right.value) for card in cards.data] == [("high", 0.9), ("near", 0.75), ("low", 0.5)]
+    assert differences.title == "Differences"
+    assert made_report.headline == "120 answers of 3 models"
+    assert "flips" not in made_report.record()["models"][0]["pairs"][0]
+    assert made_report.document().markdown().count("high minus low") == 1
+
+
+def test_a_model_s_card_tells_what_to_beware_of(tmp_path: Path):
+    made_report = report(of_model(tmp_path, "a", "11?1"), of_model(tmp_path, "b", "1011"))
+    _, cards, _ = next(section for section in made_report.sections if section.name == "models").blocks
+    assert [(card.name, card.facts.get("undecided"), card.warnings) for card in cards.data] == [
+        ("a", "10", ["undecided"]),
+        ("b", None, []),
+    ]
+
+
+def test_a_file_that_was_made_anew_is_another_model(tmp_path: Path):
+    both = [of_model(tmp_path, name, "10", sha=name) for name in ("before", "now")]  # of data/answers.jsonl
+    (comparison,) = report(*both).data("models")
+    assert {model.name for model in comparison.models} == {"before", "now"}
+    files = [of_model(tmp_path / "other", name, "10", sha=name, input={"path": f"{name}.jsonl"}) for name in ("x", "y")]
+    (comparison,) = report(*files).data("models")
+    assert {model.name for model in comparison.models} == {"x", "y"}
+
+
+def test_models_that_can_not_be_compared_are_told(tmp_path: Path):
+    runs = [of_model(tmp_path, "a", "10"), of_model(tmp_path, "b", "10"), of_model(tmp_path, "c", "?")]
+    made_report = report(*runs)
+    assert made_report.data("models") == ()
+    (note,) = made_report.notes
+    assert note.startswith("The models are not compared: BERTJudge starter gave the answers of c no labels")
+
+
+def test_answers_to_different_questions_are_not_those_of_several_models(tmp_path: Path):
+    samples = [Sample(f"c{i}", ("r",), f"q{i}", str(i), meta={"model": "ab"[i % 2]}) for i in range(20)]
+    made_report = report(make_run(tmp_path / "a", samples, says(*[0.9] * 20)))
+    assert (made_report.data("models"), made_report.notes) == ((), [])
 
 
 def test_tokens_and_costs_are_added_up(tmp_path: Path):

@@ -41,7 +41,7 @@ def comparison_document(
     Without `every_pair`, of many pairs of models only those of neighbours in the ranking are there. `more` says where
     further answers are, with a placeholder for their number.
     """
-    parts: list[Block] = [*_tables(comparison, every_pair)]
+    parts: list[Block] = [*comparison_tables(comparison, every_pair)]
     notes, judges = [*comparison.notes], []
     for models in comparison.models:
         if len(models.pairs) == 1 and models.measure != TRUE_ACCURACY:
@@ -56,7 +56,8 @@ def comparison_document(
     return Document(title, parts, list(dict.fromkeys(notes)), list(dict.fromkeys(judges)))
 
 
-def _tables(comparison: Comparison, every_pair: bool) -> Iterator[Table]:
+def comparison_tables(comparison: Comparison, every_pair: bool) -> Iterator[Table]:
+    """The models by each judge, with their differences; then the rankings, and the judges."""
     for models in comparison.models:
         yield _models(models)
         if models.pairs:

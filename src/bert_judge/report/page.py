@@ -24,6 +24,7 @@ from bert_judge.report.sections.agreement import agreement_section, pairs_sectio
 from bert_judge.report.sections.corrected import corrected_section
 from bert_judge.report.sections.judges import judges_section, origin_section
 from bert_judge.report.sections.kinds import crosses_section, kinds_section
+from bert_judge.report.sections.models import models_section, rankings_section
 from bert_judge.report.sections.scores import scores_section
 from bert_judge.results import write_files
 from bert_judge.results.runs import Run
@@ -34,11 +35,16 @@ from bert_judge.wording import percent
 BUDGET = 55_000_000
 """About how many characters of texts a page may have: some 20 MB once compressed."""
 
+SCRIPTS = ("rows", "models", "labels", "detail", "report")
+"""The parts of the page's script, in their order; the last one starts it."""
+
 SECTIONS: Sequence[Callable[[Findings], Section | None]] = (
+    models_section,
     judges_section,
     scores_section,
     agreement_section,
     pairs_section,
+    rankings_section,
     corrected_section,
     kinds_section,
     crosses_section,
@@ -63,8 +69,10 @@ class VerdictReport:
 
     @property
     def headline(self) -> str:
-        """How many answers, judges and labels there are."""
-        several = f", {len(self.judges)} judges" if len(self.judges) > 1 else ""
+        """How many answers, models, judges and labels there are."""
+        models = max((len(comparison.models) for comparison in self.data("models")), default=0)
+        several = f" of {models} models" if models else ""
+        several += f", {len(self.judges)} judges" if len(self.judges) > 1 else ""
         line = f"{self.rows:,} answers{several}"
         if self.gold and self.gold.value is not None:
             line += f"; {self.gold.n:,} with human labels, {percent(self.gold.value)} of these correct"
@@ -92,7 +100,13 @@ class VerdictReport:
             "gold": self.gold and asdict(self.gold),
             "notes": list(self.notes),
         }
-        return top | {section.name: [asdict(item) for item in section.data] for section in self.sections}
+        sections = {section.name: [*map(_record, section.data)] for section in self.sections if section.data}
+        return top | sections
+
+
+def _record(item: Any) -> dict[str, Any]:
+    """A record of a section without the answers in which models differ, which are rows."""
+    return asdict(item, dict_factory=lambda pairs: {name: value for name, value in pairs if name != "flips"})
 
 
 def make_report(table: VerdictTable, title: str = "", notes: Iterable[str] = ()) -> VerdictReport:
@@ -108,7 +122,7 @@ def make_report(table: VerdictTable, title: str = "", notes: Iterable[str] = ())
         rows=rows,
         labels=table.labels,
         gold=correct_rate(table.golds, table.clusters) if table.labels else None,
-        notes=[*notes, *table.notes, *more],
+        notes=[*notes, *table.notes, *findings.notes, *more],
         judges=[(judge.name, judge.signature) for judge in table.judges],
         sections=[section for make in SECTIONS if (section := make(findings))],
     )
@@ -165,7 +179,7 @@ def _page(report: VerdictReport, table: VerdictTable, budget: int) -> Iterator[s
     from markupsafe import Markup
 
     style = _file("report/report.css")
-    script = _file("report/report.js")
+    script = "\n".join(_file(f"report/{name}.js") for name in SCRIPTS)
     rows = fitting_part(table, budget)
     facts = json.dumps(row_facts(rows), separators=(",", ":")).replace("<", "\\u003c")  # no text can end the script
     notes = [*report.notes]

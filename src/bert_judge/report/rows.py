@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import gzip
+import hashlib
 import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,7 +20,10 @@ from bert_judge.wording import SAID, clipped, not_judged, number
 CHUNK = 512
 """Rows in a chunk of texts."""
 
-_DIGITS = 4
+DIGITS = 4
+"""Digits of a score on the page."""
+
+_DOUBTFUL = 0.2  # the probability of being wrong from which a verdict is doubtful
 _QUOTED = 60
 
 
@@ -108,11 +112,17 @@ def _characters(table: VerdictTable, place: int) -> int:
 def row_facts(table: VerdictTable) -> dict[str, Any]:
     """What the page needs first: how many rows, of which judges and kinds."""
     kinds = judge_kinds([judge.signature for judge in table.judges])
+    answers = json.dumps([(row.id, row.candidate) for row in table.rows]).encode()
     return {
         "rows": len(table.rows),
+        "answers": hashlib.sha256(answers).hexdigest(),
         "chunk": CHUNK,
         "labels": table.labels is not None,
-        "judges": [{"name": judge.name, "kind": kind} for judge, kind in zip(table.judges, kinds, strict=True)],
+        "judges": [
+            {"name": judge.name, "kind": kind, "probable": judge.probable}
+            for judge, kind in zip(table.judges, kinds, strict=True)
+        ],
+        "models": table.lineup.names if table.lineup else [],
         "facets": [{"name": facet.name, "levels": facet.levels} for facet in table.facets],
     }
 
@@ -124,13 +134,18 @@ def row_columns(table: VerdictTable) -> str:
         "gold": "".join(" " if row.gold is None else str(row.gold) for row in table.rows),
         "question": clusters if len(set(clusters)) < len(clusters) else None,
         "facets": [facet.codes for facet in table.facets],
+        "model": table.lineup.models.tolist() if table.lineup else None,
+        "line": table.lineup.lines.tolist() if table.lineup else None,
         "score": [
-            [None if row is None or row.score is None else round(row.score, _DIGITS) for row in rows] for rows in judged
+            [None if row is None or row.score is None else round(row.score, DIGITS) for row in rows] for rows in judged
         ],
         "verdict": ["".join(map(_letter, rows)) for rows in judged],
         "why": [_flags(row and row.why for row in rows) for rows in judged],
         "out_of_scope": [_flags(row and row.verdict.out_of_scope for row in rows) for rows in judged],
         "cut": [_flags(row and row.verdict.truncated for row in rows) for rows in judged],
+        "doubtful": [
+            _flags(row and _doubtful(row, judge.probable) for row in judge.verdicts) for judge in table.judges
+        ],
     }
     return _squeezed(columns)
 
@@ -155,6 +170,13 @@ def _squeezed(value: object) -> str:
 def _flags(values: Iterable[object]) -> str:
     """A letter for each row: 1 where it has something, else a blank."""
     return "".join("1" if value else " " for value in values)
+
+
+def _doubtful(row: Row, probable: bool) -> bool:
+    """Whether a verdict is undecided, out of scope, or wrong with a probability of 20 % and more by its own score."""
+    if row.score is None or row.verdict.out_of_scope:
+        return True
+    return probable and row.label is not None and abs(row.label - row.score) >= _DOUBTFUL
 
 
 def _letter(row: Row | None) -> str:
@@ -227,13 +249,13 @@ def _verdict_texts(row: Row | None) -> Any:
 
 def _why(why: Explanation, candidate: str) -> Any:
     """The reason in words, and the candidate in pieces: parts that matter with their effects, other text with 0."""
-    return [because(why), [[text, round(effect or 0.0, _DIGITS)] for text, effect in pieces(candidate, why)]]
+    return [because(why), [[text, round(effect or 0.0, DIGITS)] for text, effect in pieces(candidate, why)]]
 
 
 def _rounded(value: Any) -> Any:
     """A detail with rounded numbers."""
     if isinstance(value, float):
-        return float(f"{value:.{_DIGITS + 1}g}")
+        return float(f"{value:.{DIGITS + 1}g}")
     if isinstance(value, Mapping):
         return {name: _rounded(part) for name, part in value.items()}
     return [*map(_rounded, value)] if isinstance(value, list) else value

@@ -11,7 +11,6 @@ from typing import TypeVar
 
 from bert_judge.errors import InputError
 from bert_judge.inputs import ColumnMap, open_source
-from bert_judge.judges.naming import distinct
 from bert_judge.measures.arrays import Integers, Numbers, np
 from bert_judge.records import Row, Signature
 from bert_judge.results.runs import Run
@@ -75,19 +74,24 @@ def _same_answers(runs: Sequence[Run]) -> dict[tuple[int, int], bool]:
 
 
 def described(runs: Sequence[Run]) -> list[Run]:
-    """The runs with what their records say of all their rows: task and model of candidates, else the input's name."""
-    paths: dict[tuple[str, str], str] = {}
+    """The runs with what their records say of all their rows: task and model of candidates, else the input's name.
+
+    That is its file's, or the folder of its first run where files are called the same: an input that was made anew.
+    """
+    inputs: dict[str, Run] = {}  # models in columns of one file are one input
     for run in runs:
-        paths.setdefault(run.answers, str(run.input.get("path", run.name)))
-    several = len(set(paths.values())) > 1  # models in columns of one file are one input
-    names = dict(zip(paths, distinct([file_stem(path) for path in paths.values()]), strict=True))
+        inputs.setdefault(run.answers[0], run)
+    names = [file_stem(str(run.input.get("path", run.name))) for run in inputs.values()]
+    if len(set(names)) < len(names):
+        names = run_names([*inputs.values()])
+    titles = dict(zip(inputs, names, strict=True))
     result = []
     for run in runs:
         if run.input.get("format") == "candidates":
             *_, task, model, _ = ("", "", "", *PurePath(str(run.input.get("path", run.name))).parts)
             more = {"task": task, "model": model}
         else:
-            more = {"input": names[run.answers]} if several else {}
+            more = {"input": titles[run.answers[0]]} if len(inputs) > 1 else {}
         rows = [replace(row, meta={**more, **row.meta}) for row in run.rows]
         result.append(replace(run, rows=rows) if more else run)
     return result

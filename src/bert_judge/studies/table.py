@@ -24,6 +24,7 @@ from bert_judge.studies.pairing import (
     described,
     judge_kinds,
     numbered,
+    question_of,
     relabelled,
     row_names,
     run_names,
@@ -35,6 +36,10 @@ DIFFERENT = "different judges"
 MOST_VALUES = 200
 """A column of the input with more different values than this is not taken as a kind of rows."""
 
+MOST_MODELS = 12
+"""Of more models no table of their answers is made."""
+
+_NAMES_MODELS = ("model", "candidate_model", "input", "file")
 _FIRST = (
     *("task", "model", "candidate_model", "source", "dataset", "subset", "category", "language", "split"),
     *("input", "file"),
@@ -97,6 +102,19 @@ class Facet:
     codes: Sequence[int]
 
 
+@dataclass(frozen=True, eq=False)
+class Lineup:
+    """Several models' answers to the same questions.
+
+    `names` are the models' in the order of the table. For each answer `models` has the place of its model among these
+    (-1: none), and `lines` a number for its question; where a model answers a question twice, it has two lines.
+    """
+
+    names: Sequence[str]
+    models: Integers
+    lines: Integers
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class VerdictTable:
     """Every answer once: `rows` hold its texts, its human label and its columns, `models` name whose it is.
@@ -137,6 +155,22 @@ class VerdictTable:
     def facets(self) -> Sequence[Facet]:
         """The columns of the input that are kinds of rows: with more than one value, but not one a row."""
         return _facets(self.rows)
+
+    @cached_property
+    def lineup(self) -> Lineup | None:
+        """Up to `MOST_MODELS` models that a column names, if several of them answer at least half of the questions."""
+        bare = any(row.candidate is None for row in self.rows)
+        for facet in self.facets:
+            if facet.name in _NAMES_MODELS and len(facet.levels) <= MOST_MODELS:
+                questions = (("id", row.id) if bare else question_of(row) for row in self.rows)
+                named = numbered(zip(facet.codes, questions, strict=True))
+                lines, count = factorise([(question, copy) for (_, question), copy in named])
+                codes = np.asarray(facet.codes)
+                order = [code for code in dict.fromkeys(facet.codes) if code >= 0]
+                if 2 * (np.bincount(lines[codes >= 0], minlength=count) > 1).sum() >= count and len(order) > 1:
+                    models = np.asarray([-1 if code < 0 else order.index(code) for code in facet.codes])
+                    return Lineup([facet.levels[code] for code in order], models, lines)
+        return None
 
     def part(self, places: Iterable[int]) -> VerdictTable:
         """The table of the answers at these places."""

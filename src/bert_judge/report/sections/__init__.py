@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from typing import Any, Literal
 
+from bert_judge.errors import InputError
 from bert_judge.measures import Agreement, Estimate, rate
 from bert_judge.measures.agreement import agreements
 from bert_judge.measures.arrays import Integers, Truths, np
 from bert_judge.report.document import BarCell, Block, Content
+from bert_judge.studies.compare import ModelComparison, compare_models
 from bert_judge.studies.table import JudgeColumn, VerdictTable
 from bert_judge.wording import interval, number, percent
 
@@ -24,12 +26,14 @@ _LEFT, _RIGHT, _TOP, _FOOT = 40, 8, 8, 30
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What sections are made from: the table of verdicts, and the agreement of each judge, by its name, that has rows
-    with a human label.
+    """What sections are made from: the table of verdicts; the agreement of each judge, by its name, that has rows with
+    a human label; its models by each judge and by human labels, with a note where they can't be compared.
     """
 
     table: VerdictTable
     agreements: Mapping[str, Agreement]
+    comparisons: Sequence[ModelComparison]
+    notes: Sequence[str]
 
     @classmethod
     def of(cls, table: VerdictTable) -> Findings:
@@ -40,7 +44,35 @@ class Findings:
             (agreement,) = agreements(table.golds[places], [judge.part(places)], table.clusters[places])
             if agreement.counts.n:
                 by_judge[judge.name] = agreement
-        return cls(table, by_judge)
+        return cls(table, by_judge, *_compared(table))
+
+
+def _compared(table: VerdictTable) -> tuple[Sequence[ModelComparison], Sequence[str]]:
+    """The models of a table against each other, if it has several, with notes."""
+    if table.lineup is None:
+        return (), ()
+    places = np.flatnonzero(table.lineup.models >= 0)
+    names = [table.lineup.names[model] for model in table.lineup.models[places].tolist()]
+    try:
+        return compare_models(replace(table.part(places), models=names)), ()
+    except InputError as error:
+        return (), [f"The models are not compared: {error}"]
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A judge, or a model, at a glance: its main figure, the others by name, and which of these need a second look.
+
+    `kind` says more of it, `what` says what the figure is, `right` is the rate correct where that is it.
+    """
+
+    name: str
+    kind: str
+    right: Estimate | None
+    main: str
+    what: str
+    facts: Mapping[str, str]
+    warnings: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from bert_judge.measures import Agreement, Estimate
 from bert_judge.measures.arrays import np
 from bert_judge.records import Row, Signature
 from bert_judge.report.document import Facts, PagePanel, Table
-from bert_judge.report.sections import Findings, Section, correct_rate
+from bert_judge.report.sections import Card, Findings, Section, correct_rate
 from bert_judge.results import BAD_ROWS
 from bert_judge.results.runs import Run
 from bert_judge.studies.pairing import judge_kinds
@@ -56,16 +56,6 @@ class JudgeFigures:
 
 
 @dataclass(frozen=True, slots=True)
-class Card:
-    """A judge at a glance: its main figure, the others by name, and which of these need a second look."""
-
-    judge: JudgeFigures
-    main: str
-    facts: Mapping[str, str]
-    warnings: Sequence[str]
-
-
-@dataclass(frozen=True, slots=True)
 class Origin:
     """Where the verdicts of a judge come from; versions and machine are those of its last run."""
 
@@ -98,8 +88,9 @@ def judges_section(findings: Findings) -> Section:
     kinds = judge_kinds([judge.signature for judge in table.judges])
     judges = [_figures(judge, kind, table) for judge, kind in zip(table.judges, kinds, strict=True)]
     facts = [_facts(judge, findings.agreements.get(judge.name)) for judge in judges]
-    cards = PagePanel("cards", [*map(_card, judges, facts)], _table(judges, facts))
-    return Section("judges", judges, [cards], "overview")
+    whose = "all models' " if findings.comparisons else ""
+    cards = [_card(judge, of_judge, whose) for judge, of_judge in zip(judges, facts, strict=True)]
+    return Section("judges", judges, [PagePanel("cards", cards, _table(judges, facts))], "overview")
 
 
 def origin_section(findings: Findings) -> Section:
@@ -194,13 +185,15 @@ def _table(judges: Sequence[JudgeFigures], facts: Sequence[Mapping[str, str]]) -
     return Table("Judges", ["", *(judge.name for judge in judges)], body, INTERVALS)
 
 
-def _card(judge: JudgeFigures, facts: Mapping[str, str]) -> Card:
+def _card(judge: JudgeFigures, facts: Mapping[str, str], whose: str) -> Card:
     """A card without what charts show."""
     shown = {name: text for name, text in facts.items() if text != "-" and name not in _IN_CHARTS}
     more = f" and {len(judge.folders) - 1:,} more" if len(judge.folders) > 1 else ""
     shown["result"] = judge.folders[0] + more
     warnings = [name for name in _WARNINGS if shown.get(name, "0") != "0"]
-    return Card(judge, "judged correct" if judge.right else "mean score", shown, warnings)
+    main = "judged correct" if judge.right else "mean score"
+    what = f"of {whose}decided answers judged correct" if judge.right else main
+    return Card(judge.name, judge.kind, judge.right, main, what, shown, warnings)
 
 
 def _origin(judge: JudgeColumn, kind: str) -> Origin:

@@ -6,9 +6,11 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from html import escape
 
 from bert_judge.measures.arrays import Integers, np
 from bert_judge.report.document import Chart
+from bert_judge.report.rows import DIGITS
 from bert_judge.report.sections import Findings, Section, chart, x, y
 from bert_judge.studies.table import JudgeColumn
 
@@ -53,13 +55,13 @@ def scores_section(findings: Findings) -> Section | None:
 def _bars(judge: JudgeColumn, golds: Integers) -> list[Bar]:
     """Bars of equal width, on [0, 1] where all scores lie in it, else between round numbers."""
     scored = np.isfinite(judge.scores)
-    scores = judge.scores[scored]
+    scores = judge.scores[scored].round(DIGITS)  # as the page has them, whose filters count the same
     if not len(scores):
         return []
     low, high = float(scores.min()), float(scores.max())
     low, high = (0.0, 1.0) if low >= 0 and high <= 1 else _round_ends(low, high)
     width = (high - low) / BARS
-    places = np.minimum(BARS - 1, ((scores - low) / width).astype(int))
+    places = np.minimum(BARS - 1, ((scores - low) / width + 1e-9).astype(int))
     counts = Counter(zip(places.tolist(), golds[scored].tolist(), strict=True))
     return [Bar(low + i * width, low + (i + 1) * width, counts[i, 1], counts[i, 0], counts[i, -1]) for i in range(BARS)]
 
@@ -89,6 +91,13 @@ def _drawing(histogram: Histogram) -> str:
     marks = []
     for place, bar in enumerate(bars):
         below = 0
+        high_end = bar.high if place == len(bars) - 1 else bar.high - 10**-DIGITS
+        marks.append(
+            f'<g class="scores" data-judge="{escape(histogram.judge)}" data-low="{bar.low:.{DIGITS}f}" '
+            f'data-high="{high_end:.{DIGITS}f}" data-count="{bar.total}">'
+            f'<rect class="all" x="{x(0) + place * width:.1f}" y="{y(1):.1f}" width="{width:.1f}" '
+            f'height="{y(0) - y(1):.1f}"/>'
+        )
         for kind, words in _STACK.items():
             if count := getattr(bar, kind):
                 upper, lower = y((below + count) / top), y(below / top)
@@ -98,6 +107,7 @@ def _drawing(histogram: Histogram) -> str:
                     f"<title>{bar.low:.2f} to {bar.high:.2f}: {count:,}{words}</title></rect>"
                 )
                 below += count
+        marks.append("</g>")
     return chart(f"Histogram of {sum(bar.total for bar in bars):,} scores of {histogram.judge}", lines, ticks, marks)
 
 

@@ -1,0 +1,106 @@
+"""Several models on the same questions: which one is best, a card for each, and their differences."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from bert_judge.measures.arrays import np
+from bert_judge.report.comparison import Comparison, comparison_tables
+from bert_judge.report.document import Block, PagePanel
+from bert_judge.report.sections import Card, Findings, Section
+from bert_judge.studies.compare import (
+    ACCURACY,
+    MEAN_SCORE,
+    TRUE_ACCURACY,
+    ComparedModel,
+    ModelComparison,
+    ModelPair,
+    rankings,
+)
+from bert_judge.studies.table import VerdictTable
+from bert_judge.wording import interval, number, p_value, percent, points, rows_out_of_scope
+
+_WARNINGS = ("undecided", "truncated", "out of scope")
+
+
+def models_section(findings: Findings) -> Section | None:
+    """Which model is best in words, a card for each model, and the differences by the first judge."""
+    comparisons = findings.comparisons
+    if not comparisons:
+        return None
+    plain, *others = comparison_tables(Comparison(comparisons[:1], (), None, ()), every_pair=False)
+    cards = [_card(model, findings) for model in comparisons[0].models]
+    notes = [note.removesuffix(".") for note in comparisons[0].notes]
+    others = [replace(table, below="; ".join([table.below, *notes])) for table in others]
+    blocks: list[Block] = [*map(in_words, comparisons), PagePanel("cards", cards, plain), *others]
+    # A pair's flips are rows: the page has them all.
+    data = [replace(models, pairs=[replace(pair, flips=()) for pair in models.pairs]) for models in comparisons]
+    return Section("models", data, blocks, "overview")
+
+
+def rankings_section(findings: Findings) -> Section | None:
+    """The models by the other judges, and whether all put them in the same order."""
+    comparisons = findings.comparisons
+    if len(comparisons) < 2:
+        return None
+    others = Comparison(comparisons[1:], rankings(comparisons), None, ())
+    return Section("rankings", (), [*comparison_tables(others, every_pair=False)])
+
+
+def in_words(comparison: ModelComparison) -> str:
+    """Which model is best, and from which ones it can't be told apart."""
+    best, *others = comparison.models
+    pairs = {frozenset((pair.first, pair.second)): pair for pair in comparison.pairs}
+    beside = [(model.name, pairs.get(frozenset((best.name, model.name)))) for model in others]
+    leads = [(name, _lead(name, pair, comparison), pair.significant) for name, pair in beside if pair]
+    clear = [f"better than {name} by {lead}" for name, lead, significant in leads if significant]
+    unclear = [f"{name} ({lead})" for name, lead, significant in leads if not significant]
+    parts = [f"it is {'; '.join(clear)}"] if clear else []
+    parts += [f"it can't be told apart from {' and '.join(unclear)}"] if unclear else []
+    rank = "best" if clear and not unclear else "ahead"
+    return f"By {comparison.judge}, {best.name} is {rank}{': ' if parts else ''}{'; '.join(parts)}."
+
+
+def _lead(name: str, pair: ModelPair, comparison: ModelComparison) -> str:
+    """How far the best model is ahead of another one."""
+    lead = pair.difference.estimate  # how much better the second is
+    low, high = lead.interval or (None, None)
+    if pair.second == name:
+        lead = replace(lead, value=-(lead.value or 0.0), low=high and -high, high=low and -low)
+    ahead, *ends = interval(lead, number if comparison.measure == MEAN_SCORE else points).replace("+", "").split(" ", 1)
+    units = "" if comparison.measure == MEAN_SCORE else " points"
+    return f"{' '.join([ahead + units, *ends])}, p = {p_value(pair.p_holm)}".replace("= <", "<")
+
+
+def _card(model: ComparedModel, findings: Findings) -> Card:
+    """A model by the first judge; the others' rates are among its facts."""
+    first, *others = findings.comparisons
+    form = number if first.measure == MEAN_SCORE else percent
+    main = {MEAN_SCORE: "mean score", TRUE_ACCURACY: "correct"}.get(first.measure, "judged correct")
+    facts = {main: interval(model.value, form)}
+    for comparison in others:
+        form = number if comparison.measure == MEAN_SCORE else percent
+        facts |= {
+            f"by {comparison.judge}": interval(of.value, form) for of in comparison.models if of.name == model.name
+        }
+    facts |= {"answers": f"{model.rows:,}", **_counts(model.name, findings.table, first.judge)}
+    warnings = [name for name in _WARNINGS if name in facts]
+    right = None if first.measure == MEAN_SCORE else model.value
+    what = f"{'of decided answers judged correct' if first.measure == ACCURACY else main}, by {first.judge}"
+    return Card(model.name, model.name, right, main, what, facts, warnings)
+
+
+def _counts(model: str, table: VerdictTable, judge_name: str) -> dict[str, str]:
+    """How many answers of a model a reader must beware of."""
+    judge = next((judge for judge in table.judges if judge.name == judge_name), None)
+    if judge is None or table.lineup is None:
+        return {}
+    places = np.flatnonzero(table.lineup.models == table.lineup.names.index(model))
+    verdicts = [row.verdict for row in judge.part(places).verdicts if row]
+    reasons = [verdict.out_of_scope for verdict in verdicts if verdict.out_of_scope]
+    counts = {
+        "undecided": str(sum(verdict.score is None for verdict in verdicts)),
+        "truncated": str(sum(bool(verdict.truncated) for verdict in verdicts)),
+        "out of scope": rows_out_of_scope({reason: reasons.count(reason) for reason in reasons}),
+    }
+    return {name: count for name, count in counts.items() if count not in ("0", "-")}
