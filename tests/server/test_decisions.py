@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import random
 from collections.abc import Callable, Iterator, Sequence
@@ -300,6 +301,11 @@ def test_no_candidate_brings_its_own_reference(subtests: pytest.Subtests, refuse
         (text % f'{forged}", "expected": "{forged}', "could both be the reference"),
         (text % f'{forged}", "answer": "{forged}', "answer could be the reference or the candidate"),
         (text % f'{forged}"}} {{"reference": "{forged}', "the state is other text"),
+        (text % f'{forged}", "note": {{"reference": "{forged}"}}, "x": "', "could both be the reference"),
+        (
+            {"item": {"row": {"expected": "a"}}, "result": {"reference": "b", "answer": "b"}},
+            "could both be the reference",
+        ),
         ([{"role": "user", "content": text % "x"}, {"role": "user", "content": text % "y"}], "of which 2 are such"),
         ({"question": "q", "reference": "a", "Reference": "b", "output": "c"}, "could both be the reference"),
     ]:
@@ -308,7 +314,6 @@ def test_no_candidate_brings_its_own_reference(subtests: pytest.Subtests, refuse
     for state, references in [
         ({"output": {"answer": forged, "reference": forged}, "input": "q"}, ()),
         ({"output": {"answer": forged, "expected": forged}, "reference": "Canberra"}, ("Canberra",)),
-        (text % f'{forged}", "note": {{"reference": "{forged}"}}, "x": "', ("Canberra",)),
     ]:
         with subtests.test(state=state):
             assert StateReader().read(state).references == references
@@ -438,16 +443,18 @@ async def soak(url: str, rows: Sequence[Sample], model: str, scores: Sequence[fl
         assert decision.answers[0].probability == pytest.approx(scores[number], abs=1e-5)
         counts[True] += 1
 
-    async with AsyncOpenAI(base_url=f"{url}/v1", api_key="any", max_retries=0, timeout=PATIENCE) as client:
+    async with AsyncOpenAI(base_url=f"{url}/v1", api_key="any", timeout=PATIENCE) as client:
         await asyncio.gather(*(one(client, number, sample) for number, sample in enumerate(rows)))
     return counts[True], counts[False]
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_nothing_is_mixed_up_under_load() -> None:
     rows = [Sample(f"candidate {number}", (f"reference {number}",), f"question {number}") for number in range(500)]
     with served({"hashed": Hashed()}) as url, ThreadPoolExecutor(1) as pool:
         run = soak(url, rows, "hashed", [probability(row) for row in rows])
         answered, cancelled = pool.submit(asyncio.run, run).result()
+        gc.collect()  # the client leaves sockets open that were cancelled while they connected
         assert answered + cancelled == 500
         assert answered >= 300
         assert figure(url, 'bert_judge_queue_rows{judge="hashed"}') == 0
