@@ -135,6 +135,7 @@ def test_what_is_not_about_correctness_is_refused(client: OpenAI) -> None:
         questions=[
             {"type": "predicate", "name": "polité\n", "instructions": "Is it polite?"},
             {"type": "predicate", "instructions": "Is it correct?"},
+            {"type": "predicate", "name": f"correct{' ' * 99}ly polite", "instructions": "?"},
             {"type": "choice", "name": "correct", "instructions": "?", "choices": three},
             {"type": "choice", "name": "correct", "instructions": "?", "choices": mixed},
             {"type": "score", "name": "correct", "instructions": "?", "levels": [{"label": "one"}]},
@@ -142,7 +143,7 @@ def test_what_is_not_about_correctness_is_refused(client: OpenAI) -> None:
         ],
     )
     answers = response.parse().answers
-    assert [answer.type for answer in answers] == ["refusal"] * 5 + ["predicate"]
+    assert [answer.type for answer in answers] == ["refusal"] * 6 + ["predicate"]
     assert [answer.name for answer in answers[:2]] == ["polité\n", None]
     assert r"the question 'polit\xe9\n' is not known here" in response.headers["X-Bert-Judge-Refused"]
     assert response.headers["X-Bert-Judge-Fields"] == "candidate=output, question=input, reference=expectedOutput"
@@ -290,6 +291,9 @@ def test_an_operator_can_name_the_fields(starter: BERTJudge) -> None:
     with served({"starter": starter}, state_map={"candidate": "ü.text"}) as url:
         _, _, headers = system_one(url, {"ü": {"text": "Paris"}, "reference": "Paris"})
         assert headers["X-Bert-Judge-Fields"] == "candidate=%C3%BC.text, reference=reference"
+        status, _, headers = system_one(url, {"a\n" * 99: {"reference": "Paris"}, "ü": {"text": "Paris"}})
+        assert (status, "reference=a%0Aa%0A" in headers["X-Bert-Judge-Fields"]) == (200, True)
+        assert len(headers["X-Bert-Judge-Fields"]) < 400
 
 
 def test_no_candidate_brings_its_own_reference(subtests: pytest.Subtests, refused: Refused) -> None:
