@@ -16,7 +16,8 @@ A judge is what `--judge` takes: a name, or a YAML file, such as
     price_in: 0.042
 
 Its key is in the environment (OPENAI_API_KEY, TYPESAFE_API_KEY). Replies are kept in the user's cache folder, as in
-`score`, so that a run that was stopped pays for no row twice; kept ones count for agreement, not for time and money.
+`score`, so that a run that was stopped pays for no row twice; kept ones count for agreement, not for time and money
+("kept": most were).
 `--serve NAME` starts `bert-judge serve` with a judge here, and asks it by both routes of decision models. The first row
 is judged once before the clock starts.
 """
@@ -134,9 +135,9 @@ def rates(column: Column, rows: int) -> tuple[str, str]:
     costs = column.costs
     if costs is None:
         return f"{1000 * column.seconds / rows:.1f}", "-"
-    asked = rows - costs.cached
-    if not costs.requests:
+    if costs.cached > costs.requests:
         return "kept", "kept"
+    asked = rows - costs.cached
     return (
         f"{1000 * column.seconds / asked:.1f}",
         "-" if costs.money is None else f"{1000 * costs.money / asked:.4f}",

@@ -280,8 +280,7 @@ def _kind(name: str, kind: Any, least: Sequence[int]) -> dict[str, Any]:
     if get_origin(kind) is Literal:
         return {"choices": get_args(kind)}
     if get_origin(kind) in (dict, Mapping) or kind is dict:
-        value = "TEXT" if get_args(kind)[1:] == (str,) else "COLUMN"
-        return {"action": _Columns, "type": named_columns, "metavar": f"NAME={value},…"}
+        return {"action": _Columns, "type": named_columns, "metavar": "NAME=COLUMN,…"}
     if kind is int:
         return {"type": _number(int, "whole number", least), "metavar": "N"}
     if kind is float:

@@ -52,13 +52,13 @@ class ServerOptions:
     drain_delay: Annotated[float, "seconds to keep serving after SIGTERM, with /ready at 503, before draining"] = 0.0
     drain_seconds: Annotated[int, "most seconds after that to answer the remaining requests"] = 120
     state_map: Annotated[
-        Mapping[str, str] | None, "fields of a decision's state by other names: question=input.q,candidate=result.text"
+        Mapping[str, str] | None, "where a decision's state has other names: question=input.q,candidate=result.text"
     ] = None
     state_template: Annotated[
         str | None, "a decision's state as text: 'Q: {question}\\nRight: {reference}\\nGiven: {candidate}'"
     ] = None
     questions: Annotated[
-        Mapping[str, str] | None, "questions of decisions by other names that ask for correctness: is_right=correct"
+        Mapping[str, str] | None, "decisions' questions of other names that ask for correctness: is_right=correct"
     ] = None
     log_texts: Annotated[bool, "log questions, references and candidates"] = False
     quiet: Annotated[bool, "log only failures"] = False

@@ -77,7 +77,7 @@ class DecisionRules:
         """Why a question can't be answered; empty if it can."""
         if name is None:
             return "a question has no name; call it correct."
-        if name not in self._names and plain_name(name[:_LONGEST_NAME]) not in _NAMES:
+        if name not in self._names and (len(name) > _LONGEST_NAME or plain_name(name) not in _NAMES):
             mapped = "the operator of this server can map its name to correct"
             return f"the question {shown(name)} is not known here; call it correct, or {mapped} (questions)."
         if question.answer(0.5) is None:
@@ -101,7 +101,7 @@ async def _decide(
         row = reader.read(state)
     except InputError as error:
         raise RefusedError(400, str(error), "state") from error
-    paths = {role: shortened(quote(path, safe="._-", errors="replace")) for role, path in row.paths.items()}
+    paths = {role: quote(shortened(path), safe="._-", errors="replace") for role, path in row.paths.items()}
     headers = {FIELDS_HEADER: ", ".join(f"{role}={path}" for role, path in sorted(paths.items()))}
     if not row.references and queue.judge.info.reads_references:
         return None, f"the state has no reference, which {queue.name} needs; give it as expected_output, say.", headers
@@ -120,7 +120,8 @@ def decisions_router(service: Service) -> APIRouter:
     async def decisions(body: DecisionBody, request: Request) -> Response:
         """P(correct) for an input, as answers to typed questions; those that are not about it are refused."""
         problems = [rules.problem(question.name, question) for question in body.questions]
-        correct, reason, headers, judge = None, "", dict[str, str](), service.queue(body.model).name
+        service.queue(body.model)  # which must be there, even if nothing can be answered
+        correct, reason, headers = None, "", dict[str, str]()
         if not all(problems):
             correct, reason, headers = await _decide(service, rules.reader, request, body.model, body.input)
         answers = [
@@ -129,7 +130,7 @@ def decisions_router(service: Service) -> APIRouter:
         ]
         if refusal := next(filter(None, problems), "" if correct is not None else reason):
             headers[REFUSED_HEADER] = refusal.encode("ascii", "backslashreplace").decode()
-        return SafeJSONResponse({"model": judge, "answers": answers, "usage": _DETAILED_USAGE}, headers=headers)
+        return SafeJSONResponse({"model": body.model, "answers": answers, "usage": _DETAILED_USAGE}, headers=headers)
 
     @router.post("/v1/systemone", responses=responses(DecisionAnswers), response_model=None)
     async def system_one(body: SystemOneBody, request: Request) -> Response:
@@ -142,7 +143,6 @@ def decisions_router(service: Service) -> APIRouter:
         if correct is None:
             raise RefusedError(400, reason, "undecided")
         answers = {name: question.answer(correct) for name, question in body.questions.items()}
-        judge = service.queue(body.model).name
-        return SafeJSONResponse({"model": judge, "answers": answers, "usage": _USAGE}, headers=headers)
+        return SafeJSONResponse({"model": body.model, "answers": answers, "usage": _USAGE}, headers=headers)
 
     return router

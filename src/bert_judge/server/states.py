@@ -20,11 +20,6 @@ from bert_judge.server.responses import shortened, shown
 _ROLES: Final = ("question", "reference", "candidate")
 _ANSWER: Final = ("answer", "answers")  # of the model or of the dataset: what is beside it decides
 _ROLE_OF: Final = {name: role for role in _ROLES for name in COLUMN_NAMES[role]} | dict.fromkeys(_ANSWER, "answer")
-_TEXT_NAMES: Final = {role: {*COLUMN_NAMES[role], *_ANSWER, "text", "content", "value"} for role in _ROLES[1:]} | {
-    "question": {*COLUMN_NAMES["question"], "text", "content", "value"}
-}
-"""Names of the text inside a field that is an object."""
-_SPEAKERS: Final = {"question": ("user", "human"), "reference": ("assistant", "ai"), "candidate": ("assistant", "ai")}
 _EVALUATORS: Final = ("user", "human", "system", "developer")  # others' messages may be the candidate's
 _LONGEST_NAME, _MOST_FIELDS, _DEEPEST, _MOST_REFERENCES = 100, 10_000, 32, 1_000
 
@@ -78,11 +73,11 @@ class StateReader:
         return _row({role: _texts(role, *field) for role, field in self._chosen(content).items()})
 
     def _chosen(self, state: Mapping[str, object]) -> dict[str, tuple[str, object]]:
-        """The path and value of the field for each role; of fields at several depths the outermost counts."""
+        """Path and value of the field for each role. Inner questions and candidates do not count beside outer ones."""
         chosen: dict[str, tuple[str, object]] = {}
         depths: dict[str, int] = {}
         for depth, path, role, value in self._named_fields(state):
-            if role not in self._paths and depths.setdefault(role, depth) == depth:
+            if role not in self._paths and (depths.setdefault(role, depth) == depth or role == "reference"):
                 if role in chosen:
                     names = f"{shortened(chosen[role][0])} and {shortened(path)}"
                     raise InputError(f"{names} could both be the {role} of the state; send one of them.")
@@ -210,16 +205,17 @@ def _contents(messages: Sequence[object]) -> Iterator[object]:
 
 def _texts(role: str, path: str, value: object) -> tuple[str, list[str]]:
     """The path of a field's text inside it, and the text; of references perhaps several."""
+    other, speakers = ("", ("user", "human")) if role == "question" else ("answer", ("assistant", "ai"))
     while isinstance(value, Mapping):
         names = [name for name in value if value[name] is not None]
-        known = [name for name in names if len(name) <= _LONGEST_NAME and plain_name(name) in _TEXT_NAMES[role]]
+        known = [name for name in names if _role_of(name) in (role, other) or name in ("text", "content", "value")]
         if len(known or names) != 1:
             raise InputError(f"{shortened(path)} is {shown(value)}; one text in it was expected for the {role}.")
         (name,) = known or names
         path, value = f"{path}.{name}", value[name]
     values: Sequence[object] = value if isinstance(value, list) else [value]
     if values and all("type" in mapping(part) or "role" in mapping(part) for part in values):
-        values = [last_message(values, *_SPEAKERS[role]) or content_text(values)]
+        values = [last_message(values, *speakers) or content_text(values)]
     if len(values) > (_MOST_REFERENCES if role == "reference" else 1):
         raise InputError(f"{shortened(path)} holds {len(values):,} texts, too many for the {role} of one row.")
     texts = [value if isinstance(value, str) else json.dumps(value) for value in values if value is not None]
