@@ -16,7 +16,6 @@ _INSIDE = ("target", "targets", "ground_truth", "answer", "answers", "reference"
 
 _WORD = re.compile(r"\w+")
 _LOOP = re.compile(r"(.{1,24}?)\1{2,}", re.DOTALL)  # in a text with one character for each word
-_SHORTEST_LOOP = 24  # characters: "yes, yes, yes" is none
 _SPECIAL = re.compile(r"<[|｜][^<>|｜]*[|｜]>|</?s>|</?(?:bos|eos|pad|start_of_turn|end_of_turn)>")
 
 
@@ -46,11 +45,7 @@ def _is_list_of(value: object, kind: type | UnionType) -> TypeGuard[Sequence[Any
 
 
 def references_of(value: object, place: str) -> tuple[str, ...]:
-    """The references of a row; none for None, NaN, a blank text or an empty list.
-
-    `value` is a text, a number, a list of these, or a mapping with one of these as "target" or the like. Raises
-    InputError, naming the place, for anything else.
-    """
+    """The references of a row, none for None, NaN or a blank text. Raises InputError for what is no text or list."""
     if is_missing(value):
         return ()
     if isinstance(value, str):
@@ -80,15 +75,12 @@ def without_tokens(text: str) -> str:
 
 
 def without_loops(text: str) -> str:
-    """The text with each loop (up to 24 words, three times or more in a row) only once; short ones are no loops.
-
-    Takes time in proportion to the length.
-    """
+    """The text with each loop (up to 24 words, three times or more in a row) only once, in linear time."""
     words, numbers, parts, end = list(_WORD.finditer(text)), dict[str, int](), list[str](), 0
     spelled = "".join(chr(numbers.setdefault(word[0], len(numbers) % 0x110000)) for word in words)
     for loop in _LOOP.finditer(spelled):
         once, again = words[loop.end(1) - 1].end(), words[loop.end() - 1].end()
-        if again - words[loop.start()].start() >= _SHORTEST_LOOP:
+        if again - words[loop.start()].start() >= 24:  # characters: "yes, yes, yes" is no loop
             parts.append(text[end:once])
             end = again
     return "".join([*parts, text[end:]])

@@ -24,8 +24,7 @@ from bert_judge.server.responses import RefusedError, shortened, shown
 MOST_ROWS: Final[ContextVar[int]] = ContextVar("most_rows", default=1_000_000)
 """The most rows of the current request."""
 
-MOST_REFERENCES: Final = 1_000
-"""The most references of a row."""
+MOST_REFERENCES: Final = 1_000  # of a row
 
 
 def _as_list(value: object) -> object:
@@ -72,9 +71,7 @@ class RowBody(_Request):
 class ForJudge(_Request):
     """Rows for a judge."""
 
-    reference_field: ClassVar[str] = "reference or references"
-    """Where the references of a row are, for messages."""
-
+    reference_field: ClassVar[str] = "reference or references"  # for messages
     judge: str | None = Field(None, description="One of the served judges; the first one by default.")
 
     @property
