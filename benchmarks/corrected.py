@@ -42,7 +42,7 @@ METHODS: dict[str, Method] = {
     "  normal": lambda sample, scores: estimates.power_tuned(replace(sample, predictions=scores)),
 }
 
-PAIR_LABELS = (30, 100, 300)
+WAYS, PAIR_LABELS = ("pairs", "apart", "several"), (30, 100, 300)
 PAIR_ACCURACIES = ((0.7, 0.7), (0.7, 0.8), (0.8, 0.85), (0.9, 0.95))
 PAIR_ERRORS = ((0.02, 0.02, 0.08, 0.08), (0.08, 0.02, 0.02, 0.08), (0.1, 0.2, 0.05, 0.1))
 """The judge's errors on right and wrong answers of the first model, then of the second."""
@@ -56,12 +56,13 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=2_000, help="rows of a run (default: 2000)")
     parser.add_argument("--labels", type=int, nargs="*", help="numbers of labels (of pairs: of each model)")
     parser.add_argument("--pairs", action="store_true", help="differences of two models, in place of accuracies")
+    parser.add_argument("--ways", nargs="*", choices=WAYS, default=WAYS, help="with --pairs: how labels are drawn")
     parser.add_argument("--cells", action="store_true", help="with --pairs: a line for each cell")
     parser.add_argument("--scores", action="store_true", help="judges with scores; uniform and active labels")
     parser.add_argument("--run", help="a saved run whose rows all have a label")
     args = parser.parse_args()
     if args.pairs:
-        for kind, labels in itertools.product(WAYS, args.labels or PAIR_LABELS):
+        for kind, labels in itertools.product(args.ways, args.labels or PAIR_LABELS):
             pairs(args.rows, labels, args.draws, kind, args.cells)
         return
     print(f"{'labels':>6}  {'drawn':20} {'method':14} {'coverage':>8} {'worst':>6} {'at':28} {'width':>6}")
@@ -124,9 +125,6 @@ def real(folder: str, labels: int, draws: int) -> None:
             sample = drawn_sample(called, scores, golds, labels, strategy, chance, clusters)
             found.add((), golds.mean(), sample, scores)
         found.print(labels, strategy)
-
-
-WAYS = ("pairs", "apart", "several")
 
 
 def pairs(rows: int, labels: int, draws: int, way: str, every_cell: bool) -> None:

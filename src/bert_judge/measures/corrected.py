@@ -175,14 +175,15 @@ def _difference(sample: LabelledSample, second: Truths, confidence: float, metho
     if not all(side.any() for side in sides):
         raise InputError("one side has no labelled row; labels of both were expected.")
     value, influence = _tuned(sample, np.where(second, 1.0, -1.0))
-    by_question = [np.bincount(sample.clusters[sample.rows[side]], sample.weights[side]) for side in sides]
-    inverses = [float(weights @ weights) / float(weights.sum()) ** 2 for weights in by_question]
-    pair = sum(inverses) / 2  # the influence of one pair: 1 / n, for n labelled questions of equal weight
-    added = min(1.0, FULL_PAIRS * pair)
-    n = 1 / pair + 2 * added
-    variance = (float(influence @ influence) + 2 * added * pair**2) / (pair * n) ** 2 * n / (n - 1)
+    of_questions = [np.bincount(sample.clusters[sample.rows[side]], sample.weights[side]) for side in sides]
+    inverses = [float(weights @ weights) / float(weights.sum()) ** 2 for weights in of_questions]
+    questions = 2 / sum(inverses)  # labelled ones of a side; as many of equal weight
+    added = min(1.0, FULL_PAIRS / questions)
+    n = questions + 2 * added
+    variance = (float(influence @ influence) * questions**2 + 2 * added) / n / (n - 1)
     half = student_quantile(normal_quantile(confidence), n - 1) * variance**0.5
-    return Estimate(value, max(value - half, -1.0), min(value + half, 1.0), int(second.sum()), method)
+    value, low, high = (min(max(number, -1.0), 1.0) for number in (value, value - half, value + half))
+    return Estimate(value, low, high, int(second.sum()), method)
 
 
 def _by_stratum(sample: LabelledSample, strata: Iterable[Truths], confidence: float, method: str) -> Estimate:

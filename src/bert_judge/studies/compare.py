@@ -231,17 +231,19 @@ class _Models:
         return cls(HUMAN_LABELS, None, TRUE_ACCURACY, table.rows, values, table.clusters, places)
 
 
-def model_places(table: VerdictTable, judged: Truths, by: str | None = None) -> dict[str, dict[_Question, int]]:
+def model_places(
+    table: VerdictTable, judged: Truths, models: Sequence[object] | None = None
+) -> dict[str, dict[_Question, int]]:
     """Where each model's answers are, by the question; by the id where a row has no texts that could be matched.
 
-    `by` names the column that names the models, as `comparison_table` finds them; "" takes all answers as one model's.
+    `models` says whose each answer is, None where it is nobody's, in place of the table's.
     """
     bare = any(row.candidate is None for row in table.rows)
+    names = table.models if models is None else models
     of_models: dict[str, list[int]] = {}
     for place in judged.nonzero()[0].tolist():
-        model = table.rows[place].meta.get(by) if by else "all answers" if by == "" else table.models[place]
-        if model is not None:
-            of_models.setdefault(str(model), []).append(place)
+        if names[place] is not None:
+            of_models.setdefault(str(names[place]), []).append(place)
     by_question = {}
     for model, places in of_models.items():
         rows = [table.rows[place] for place in places]

@@ -31,11 +31,14 @@ class CorrectedJudge:
 def corrected_section(findings: Findings) -> Section | None:
     """The corrected accuracies by each judge; of each model, where a column names it, with their differences."""
     table = findings.table
+    if not table.labels:
+        return None
     by = next((facet.name for facet in table.facets if facet.name in ("model", "candidate_model")), "")
+    models = [row.meta.get(by) if by else "all answers" for row in table.rows]
     data, blocks = list[CorrectedJudge](), list[Block]()
     for judge in table.judges:
         try:
-            groups = corrected_models(table, judge, model_places(table, judge.judged, by))
+            groups = corrected_models(table, judge, model_places(table, judge.judged, models))
         except InputError as error:
             return Section("corrected", [], [Table("Corrected accuracy", ["none"], [], str(error))])
         if groups and (by or groups.accuracies[0].corrected.value is not None):
