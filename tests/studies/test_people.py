@@ -16,13 +16,16 @@ from bert_judge.measures import Confusion, Difference, Estimate
 from bert_judge.records import Row, Scale, Verdict
 from bert_judge.results.runs import Run
 from bert_judge.studies.evaluate import (
+    MOST_LEVELS,
     Evaluation,
     EvaluationSettings,
     evaluate,
+    is_small,
     labelled_part,
+    slices,
 )
 from bert_judge.studies.pairing import read_labels, relabelled
-from bert_judge.studies.table import MOST_LEVELS, PlacedRun, VerdictTable, collect, is_small, slices, tabulate
+from bert_judge.studies.table import PlacedRun, VerdictTable, collect, tabulate
 from conftest import Refused
 from json_lines import write_rows
 

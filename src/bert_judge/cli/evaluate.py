@@ -112,9 +112,7 @@ def _sorted_out(options: EvaluateOptions) -> tuple[list[str], list[str]]:
     folders = [path for path in options.paths if Path(path).is_dir() and not holds_answers(Path(path))]
     files = [path for path in options.paths if path not in folders]
     if (options.judge or options.tuned) and not files:
-        raise InputError(
-            "--judge and --tuned are for judging, but only saved results were given; give a file, too."
-        )
+        raise InputError("--judge and --tuned are for judging, but only saved results were given; give a file, too.")
     return files, folders
 
 

@@ -87,9 +87,10 @@ class RecalibrationGains:
             fitted = Recalibration.fit(scores[~inside], golds[~inside])
             recalibrated[inside] = [fitted.of(score) for score in scores[inside].tolist()]
         agreement = Difference.of(labels == golds, (recalibrated >= 0.5) == golds, clusters, bootstrap)
-        likelihoods = np.where(golds == 1, (scores, recalibrated), 1 - np.stack([scores, recalibrated]))
+        both = np.stack([scores, recalibrated])
+        likelihoods = np.log(np.maximum(np.where(golds == 1, both, 1 - both), _LEAST))
         # A rare row with a large loss may be in none of few rows: a bootstrap would be too sure.
-        log_loss = Difference.of(*np.log(np.maximum(likelihoods, _LEAST)), clusters, adjusted=True)
+        log_loss = Difference.of(likelihoods[0], likelihoods[1], clusters, adjusted=True)
 
         def ece(weights: Numbers, values: Numbers) -> float:
             excess = np.bincount(bin_of(values, ECE_BINS), weights * (values - golds))
