@@ -127,6 +127,6 @@ def test_a_folder_of_labelled_files_is_one_input(run):
 def test_a_judge_below_the_majority_class_is_named(run):
     rows = [{"question": f"q{i}", "reference": "yes", "candidate": "indeed", "label": int(i > 2)} for i in range(20)]
     printed = run(write_rows("a.jsonl", rows), *QUICK)
-    assert "containment is not shown to be better than the majority class: -70.0 [" in printed
+    assert "containment is below majority class: -70.0 [" in printed
     good = [row | {"candidate": "yes" if i % 2 else "no", "label": i % 2} for i, row in enumerate(rows)]
-    assert "majority class:" not in run(write_rows("b.jsonl", good), *QUICK)
+    assert "than majority class" not in run(write_rows("b.jsonl", good), *QUICK)

@@ -97,7 +97,7 @@ def test_few_flips_have_the_interval_of_bonett_and_price() -> None:
         half = stats.t.ppf(0.975, rows + 1) * math.sqrt(((one + two + 2) / (rows + 2) - mean**2) / (rows + 2))
         assert difference.estimate.interval == pytest.approx((mean - half, mean + half), rel=0.02)
         assert difference.estimate.low < difference.value < difference.estimate.high
-        assert difference.estimate.method == "Bonett and Price, as the differences vary little"
+        assert difference.estimate.method == "Bonett and Price"
 
 
 def test_differences_that_hardly_vary_have_an_interval() -> None:

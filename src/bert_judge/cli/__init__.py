@@ -76,8 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command line; returns the exit status.
 
     0 done, 1 an error with its sentence, 2 wrong usage, 3 rows are undecided (where that was asked for), 4 a limit
-    of gate or audit is missed, or evaluate --tune found nothing to write, 5 a judge failed on rows, 130 stopped by
-    Ctrl-C.
+    of gate or audit is missed, or evaluate --tune writes nothing, 5 a judge failed on rows, 130 stopped by Ctrl-C.
     """
     command, *rest = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
     name = f"bert-judge {command}" if command in COMMANDS else "bert-judge"

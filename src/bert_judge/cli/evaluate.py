@@ -20,7 +20,7 @@ from bert_judge.cli.judging import (
     trusts_files,
 )
 from bert_judge.encoder.models import STARTER
-from bert_judge.errors import InputError, OutputError
+from bert_judge.errors import InputError
 from bert_judge.inputs import Source
 from bert_judge.inputs.finding import holds_answers
 from bert_judge.judges.naming import JudgeSpec, distinct, read_judges, with_flags
@@ -31,6 +31,8 @@ from bert_judge.results import ResultFolder, check_folder, write_files
 from bert_judge.results.files import facts
 from bert_judge.results.runs import Run, load_run
 from bert_judge.studies.evaluate import (
+    SMALL_CLASS,
+    SMALL_ROWS,
     Evaluation,
     EvaluationSettings,
     JudgeEvaluation,
@@ -39,7 +41,6 @@ from bert_judge.studies.evaluate import (
     labelled_part,
 )
 from bert_judge.studies.pairing import Labels, file_stem, read_labels, relabelled
-from bert_judge.studies.slices import SMALL_CLASS, SMALL_ROWS
 from bert_judge.studies.table import VerdictTable, check_columns, collect
 from bert_judge.wording import interval, number, points, public_command
 
@@ -84,7 +85,7 @@ def main(arguments: Sequence[str]) -> int:
     specs = with_flags(specs, {"tuned": options.tuned}) if options.tuned else specs
     if options.tune:
         tuned = ["tuned" in spec.settings for spec in specs] + ["tuned" in run.signature.settings for run in saved]
-        _check_tune(Path(options.tune), tuned, settings)
+        _check_tune(Path(options.tune), tuned)
     sources = [open_input(path, options) for path in files]
     labels = read_labels(options.labels, options.map if files else None) if options.labels else None
     _check(sources, saved, labels, options, settings)
@@ -100,7 +101,7 @@ def main(arguments: Sequence[str]) -> int:
     if not options.quiet:
         say(evaluation_document(evaluation, "").text())
         say(f"\nfiles  {folder}/: {', '.join(written)}")
-    tuned_status = _tune(Path(options.tune), evaluation.judges[0], table, options.labels) if options.tune else 0
+    tuned_status = _tune(options, evaluation.judges[0], table) if options.tune else 0
     return say_failed([result for _, result in results], "bert-judge evaluate") or tuned_status
 
 
@@ -110,11 +111,8 @@ def _sorted_out(options: EvaluateOptions) -> tuple[list[str], list[str]]:
         raise InputError("evaluate reads its input more than once; a file was expected, not standard input.")
     folders = [path for path in options.paths if Path(path).is_dir() and not holds_answers(Path(path))]
     files = [path for path in options.paths if path not in folders]
-    for flag, value in (("--judge", options.judge), ("--tuned", options.tuned)):
-        if value and not files:
-            raise InputError(
-                f"{flag} is about judges, but only saved results were given; give a labelled file to judge."
-            )
+    if (options.judge or options.tuned) and not files:
+        raise InputError("--judge and --tuned are for judging, but only saved results were given; give a file, too.")
     return files, folders
 
 
@@ -133,48 +131,35 @@ def _check(
     check_columns(rows, [column for column in settings.by if column != "input"])  # which several inputs get later
 
 
-def _check_tune(path: Path, tuned: Sequence[bool], settings: EvaluationSettings) -> None:
-    """Before a judge is asked: whether there is one judge to tune, as it ships, and a place for what comes out."""
+def _check_tune(path: Path, tuned: Sequence[bool]) -> None:
+    """Before a judge is asked: whether there is one judge to tune, as it ships, and no other file in the way."""
     if len(tuned) != 1:
         raise InputError(f"--tune is for one judge, but {len(tuned)} are evaluated; give one of them.")
     if tuned[0]:
         raise InputError("--tune is for a judge as it ships, but this one is tuned already; leave its tuning out.")
-    if settings.threshold is not None:
-        raise InputError("--tune compares with the judge's own labels, which --threshold replaces; give one of them.")
     if path.exists():
         Tuning.load(path)  # raises for a file of something else, which stays
-    elif not path.absolute().parent.is_dir():
-        raise OutputError(f"there is no folder for {path}; make it, or choose another file.")
 
 
-def _tune(path: Path, judge: JudgeEvaluation, table: VerdictTable, labels: str | None) -> int:
+def _tune(options: EvaluateOptions, judge: JudgeEvaluation, table: VerdictTable) -> int:
     """Write what is shown to help the judge, or say that nothing is; the exit status."""
-    if judge.tuned is None:
-        enough = f"probabilities and at least {SMALL_ROWS} labels, {SMALL_CLASS} of each kind, were expected"
-        say_error(f"bert-judge evaluate: {path} was not written: {judge.name} can't be tuned to these rows; {enough}.")
-        return GATE_MISSED
-    agreement = f"agreement {interval(judge.tuned.agreement.estimate, points)} points"
-    log_loss = f"log loss better by {interval(judge.tuned.log_loss.estimate, number)}"
-    files = [(run.input.get("path", run.folder), run.answers[0]) for run in table.judges[0].runs]
-    files += [(labels, facts(Path(labels))["sha256"])] if labels else []
-    origin = {
-        "files": [{"name": Path(name).name, "sha256": digest} for name, digest in files],
-        "labels": judge.tuned.agreement.estimate.n,
-        "questions": len(set(table.clusters.tolist())),
-    }
-    tuning = Tuning.shown(judge.signature, judge.tuned, origin)
-    if tuning is None:
-        say_error(
-            f"bert-judge evaluate: {path} was not written: on questions that it was not tuned to, neither another "
-            f"threshold ({agreement}) nor another temperature ({log_loss}) is shown to help."
-        )
-        return GATE_MISSED
-    tuning.save(path)
-    kept = [f"threshold {tuning.threshold:g} ({agreement})"] if tuning.threshold is not None else []
-    if tuning.recalibrates:
-        kept.append(f"temperature {tuning.temperature:g} and bias {tuning.bias:g} ({log_loss})")
-    say(f"tuned  {path}: {'; '.join(kept)}")
-    return 0
+    path = Path(options.tune or "")
+    cause = f"it takes probabilities, and {SMALL_ROWS} labels or more, {SMALL_CLASS} of each kind"
+    if gains := judge.tuned:
+        agreement, log_loss = interval(gains.agreement.estimate, points), interval(gains.log_loss.estimate, number)
+        measured = f"agreement {agreement} points by the threshold, log loss {log_loss} better by the temperature"
+        inputs = [run.answers[0] for run in table.judges[0].runs]
+        inputs += [facts(Path(options.labels))["sha256"]] if options.labels else []
+        origin = {"sha256": inputs, "labels": gains.agreement.estimate.n, "questions": len(set(table.clusters))}
+        if tuning := Tuning.shown(judge.signature, gains, origin):
+            tuning.save(path)
+            threshold = "the judge's own threshold" if tuning.threshold is None else f"threshold {tuning.threshold:.4g}"
+            numbers = f"{threshold}, temperature {tuning.temperature:.4g}, bias {tuning.bias:.4g}"
+            say(f"tuned  {path}: {numbers} (on other questions: {measured})")
+            return 0
+        cause = f"neither is shown to help on other questions: {measured}"
+    say_error(f"bert-judge evaluate: {path} was not written: {cause}.")
+    return GATE_MISSED
 
 
 def _judge_all(

@@ -8,7 +8,7 @@ from argparse import SUPPRESS, BooleanOptionalAction
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -128,15 +128,15 @@ def add_judges(
         group.add_argument(*_SERVER, metavar="URL", help=text)
     for name, kind in kinds.items():
         added.update(parser.add_flags(f"what {name} takes", kind, given_only=True, without=added))
-    if "store" not in added:
-        text = "file of kept verdicts, none of which is computed again; auto: in the cache folder (default: off)"
-        group.add_argument("--store", metavar="PATH", help=text)
-    added.add("tuned")
-    group.add_argument("--tuned", metavar="PATH", default=SUPPRESS, help=TUNED)
+    store = "file of kept verdicts, none of which is computed again; auto: in the cache folder (default: off)"
+    for flag, text in (("store", store), ("tuned", TUNED)):
+        if flag not in added:
+            added.add(flag)
+            group.add_argument(f"--{flag}", metavar="PATH", default=SUPPRESS, help=text)
     if "trust_remote_code" not in added:
         text = "import the classes that a file of judges names as module:Class"
         group.add_argument(*_TRUST, action=BooleanOptionalAction, default=False, help=text)
-    owners = _add_flags_of_others(parser, {*added, "server", "store", "trust_remote_code"}) if others else {}
+    owners = _add_flags_of_others(parser, {*added, "server", "trust_remote_code"}) if others else {}
 
     def read(values: Mapping[str, Any]) -> dict[str, JudgeSpec]:
         for flag in (flag for flag in owners if flag in values):
@@ -145,8 +145,7 @@ def add_judges(
         for spec in specs:
             for name in spec.lacking:
                 parser.error(f"{spec.judge_type} needs --{name}")
-        kept = [spec if "store" in spec.settings else replace(spec, store=values.get("store")) for spec in specs]
-        return {spec.name: spec for spec in kept}
+        return {spec.name: spec for spec in specs}
 
     return read
 

@@ -60,7 +60,7 @@ class RayJudge(Judge):
         self._resources, self._actors = _share_of_cluster(actors)
         here = Path.cwd()
         values = {"judge_type": spec.judge_type, **spec.settings}
-        self._describe(_JudgeMaker(values, spec.store, here, (str(here), *sys.path)))
+        self._describe(_JudgeMaker(values, here, (str(here), *sys.path)))
 
     def _describe(self, maker: _JudgeMaker) -> None:
         """Make the judge once on the cluster, as this process may lack its device."""
@@ -211,7 +211,6 @@ class _JudgeMaker:
     """Makes the judge of an actor; `rows` is a Ray reference to the rows that it is fitted to."""
 
     values: Mapping[str, Any]
-    store: str | None
     folder: Path
     paths: tuple[str, ...]
     rows: Any = None
@@ -224,7 +223,7 @@ class _JudgeMaker:
             os.chdir(self.folder)
         sys.path.extend(path for path in self.paths if path not in sys.path)  # for a user's own judge
         try:
-            judge = replace(read_values(self.values), store=self.store).make()
+            judge = read_values(self.values).make()
             return judge if self.rows is None else judge.fitted(ray.get(self.rows))
         except BertJudgeError as error:
             raise _sendable(error) from None

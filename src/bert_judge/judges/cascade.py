@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import copy
-import json
 import math
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,10 +18,9 @@ from typing import Annotated, Any
 from bert_judge.errors import InputError, named_in_errors
 from bert_judge.judges.base import Costs, Judge, windows_of
 from bert_judge.records import JudgeInfo, Sample, Scale, Signature, Verdict, __version__
-from bert_judge.results import write_files
+from bert_judge.results.files import read_record, write_record
 
 _WINDOW = 4096  # rows that are held, so many that the last stage still gets more than a few of them
-_FORMAT = 1
 _MIXED: tuple[Scale, ...] = ("score", "probability", "decision")
 
 
@@ -91,34 +89,11 @@ class CascadePlan:
     @classmethod
     def load(cls, path: str | Path) -> CascadePlan:
         """Read a plan. Raises InputError where the file can't be read or is not a plan."""
-        expected = "a file of bert-judge cascade was expected."
-        try:
-            values = json.loads(Path(path).read_text(encoding="utf-8"))
-            if values.pop("format") != _FORMAT:
-                raise ValueError(f"its format is not {_FORMAT}")
-            plan = cls(**{**values, "stages": tuple(map(_stage, values["stages"]))})
-            plan._check()
-        except OSError as error:
-            raise InputError(f"the cascade {path} can't be read ({error.strerror}); {expected}") from error
-        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-            reason = f"it lacks {error}" if isinstance(error, KeyError) else str(error)
-            raise InputError(f"{path} is not a cascade ({reason}); {expected}") from error
-        return plan
+        return read_record(path, "cascade", _plan)
 
     def save(self, path: str | Path) -> None:
         """Write the plan, whole or not at all. Raises OutputError where that fails."""
-        text = json.dumps({"format": _FORMAT, **asdict(self)}, ensure_ascii=False, indent=1) + "\n"
-        write_files(Path(path).parent, {Path(path).name: text})
-
-    def _check(self) -> None:
-        if not self.deciding:
-            raise ValueError(f"it has {len(self.stages)} stages")
-        for stage in self.deciding:
-            sides = [side.threshold for side in (stage.low, stage.high) if side]
-            if not all(map(math.isfinite, sides)):
-                raise ValueError(f"a threshold of {stage.name} is not a number")
-            if len(sides) == 2 and sides[0] >= sides[1]:
-                raise ValueError(f"the thresholds of {stage.name} cross")
+        write_record(path, asdict(self))
 
 
 def is_cascade(values: object) -> bool:
@@ -269,6 +244,19 @@ def _unsure(passed: Mapping[str, Verdict]) -> Verdict:
 def _scores(passed: Mapping[str, Verdict]) -> dict[str, Any]:
     """The scores of the stages that passed a row on, for the details."""
     return {"passed": {name: verdict.score for name, verdict in passed.items()}} if passed else {}
+
+
+def _plan(values: Mapping[str, Any]) -> CascadePlan:
+    plan = CascadePlan(**{**values, "stages": tuple(map(_stage, values["stages"]))})
+    if not plan.deciding:
+        raise ValueError(f"it has {len(plan.stages)} stages")
+    for stage in plan.deciding:
+        sides = [side.threshold for side in (stage.low, stage.high) if side]
+        if not all(map(math.isfinite, sides)):
+            raise ValueError(f"a threshold of {stage.name} is not a number")
+        if len(sides) == 2 and sides[0] >= sides[1]:
+            raise ValueError(f"the thresholds of {stage.name} cross")
+    return plan
 
 
 def _stage(values: Mapping[str, Any]) -> Stage:

@@ -8,7 +8,7 @@
 | a `.json` file that `bert-judge cascade` wrote | that cascade |
 | anything else: `starter`, a folder, a name on the Hub | BERTJudge with that model |
 
-Every judge takes the flag `tuned`, a file that `bert-judge evaluate` wrote, besides its own.
+Besides their own flags, all judges take `store` and `tuned`, a file that `bert-judge evaluate` wrote.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from bert_judge.inputs.settings import read_yaml, shown
 from bert_judge.judges import JUDGES
 from bert_judge.judges.base import Judge
 from bert_judge.judges.cascade import is_cascade
-from bert_judge.judges.tuned import TunedJudge, Tuning
+from bert_judge.judges.tuned import TunedJudge
 from bert_judge.judges.wrappers import SharedJudge, StoredJudge
 from bert_judge.metrics import METRICS, find_metric
 from bert_judge.results.store import open_store
@@ -46,18 +46,16 @@ JudgeName = str | Path | Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class JudgeSpec:
-    """A judge that is not loaded yet: its short name, its class and the checked arguments of its constructor
-    (and `tuned`, the file of a Tuning).
+    """A judge that is not loaded yet: its short name, its class and the checked arguments of its constructor,
+    and of the judges around it: `store` is where its verdicts are kept, `tuned` the file of a Tuning.
 
-    `by_name` are the arguments that the name stands for: the model of `starter`, the metric of `containment`. `store`
-    is where its verdicts are kept, if they are.
+    `by_name` are the arguments that the name stands for: the model of `starter`, the metric of `containment`.
     """
 
     name: str
     kind: type[Judge]
     settings: Mapping[str, Any]
     by_name: frozenset[str] = frozenset()
-    store: str | None = None
 
     @classmethod
     def of(cls, judge: JudgeName, trust_remote_code: bool = False) -> JudgeSpec:
@@ -92,13 +90,12 @@ class JudgeSpec:
         """Load the judge. Raises what its constructor and TunedJudge do, and OutputError where its store can't be
         used.
         """
-        settings = dict(self.settings)
-        path = settings.pop(_TUNED.name, None)
-        if path is not None:
-            Tuning.load(path)  # what is wrong with it is said before a model loads
-        judge = self.kind(**settings)
-        judge = judge if self.store in (None, "off") else StoredJudge(judge, open_store(self.store))
-        return judge if path is None else TunedJudge(judge, path)
+        own = inspect.signature(self.kind).parameters
+        around = {name: self.settings.get(name) for name in _AROUND if name not in own}
+        tuned, store = around.get("tuned"), around.get("store") or "off"
+        judge = self.kind(**{name: value for name, value in self.settings.items() if name not in around})
+        judge = judge if store == "off" else StoredJudge(judge, open_store(store))
+        return TunedJudge(judge, tuned) if tuned else judge
 
 
 def read_name(text: str, trust_remote_code: bool = False) -> JudgeSpec:
@@ -134,7 +131,7 @@ def read_values(values: Mapping[str, Any], name: str | None = None, where: str =
     if not isinstance(judge_type, str):
         raise InputError(f"{where} sets judge_type to {shown(judge_type)}; one of {', '.join(JUDGES)} was expected.")
     kind = _find_class(judge_type)
-    parameters, hints = _parameters(kind), {**typing.get_type_hints(kind.__init__), _TUNED.name: str}
+    parameters, hints = _parameters(kind), dict.fromkeys(_AROUND, str) | typing.get_type_hints(kind.__init__)
     for key, value in settings.items():
         if key not in parameters:
             hint = did_you_mean(key, parameters)
@@ -226,13 +223,14 @@ def _find_class(judge_type: str) -> type[Judge]:
 
 
 def _parameters(kind: type[Judge]) -> dict[str, inspect.Parameter]:
-    """What a judge takes by name: the parameters of its constructor, and `tuned`."""
-    parameters = [*inspect.signature(kind).parameters.values(), _TUNED]
-    variable = (_TUNED.VAR_POSITIONAL, _TUNED.VAR_KEYWORD)
-    return {parameter.name: parameter for parameter in parameters if parameter.kind not in variable}
+    """What a judge takes by name: the parameters of its constructor, and those of `_AROUND`."""
+    parameters = inspect.signature(kind).parameters.items()
+    variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    return _AROUND | {name: parameter for name, parameter in parameters if parameter.kind not in variable}
 
 
-_TUNED = inspect.Parameter("tuned", inspect.Parameter.KEYWORD_ONLY, default=None)
+_AROUND = {name: inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None) for name in ("store", "tuned")}
+"""What the judges around a judge take."""
 
 
 def _fitting(value: Any, annotation: Any, setting: str) -> Any:

@@ -40,22 +40,25 @@ class Difference:
         second: ArrayLike,
         clusters: Names | None = None,
         bootstrap: BootstrapSettings | None = None,
+        adjusted: bool = False,
     ) -> Difference:
         """From two lists of finite numbers, each of shape (rows,), for at least one row; `clusters` names the question
         of each row (None: each is its own).
 
-        The interval is that of a bootstrap that draws questions (Efron, 1979), or Bonett and Price's for labels of
-        which few differ; None without variance. The test of labels is the exact sign-flip test over questions:
-        McNemar's (1947) where each has one row. That of other values is the t-test of the clustered mean.
+        The interval is that of a bootstrap that draws questions (Efron, 1979), or Bonett and Price's, which is wider,
+        for labels of which few differ and where `adjusted`; None without variance. The test of labels is the exact
+        sign-flip test over questions: McNemar's (1947) where each has one row. That of other values is the t-test of
+        the clustered mean.
         """
         one, two = np.asarray(first, float), np.asarray(second, float)
         of_row, questions = factorise(range(len(one)) if clusters is None else clusters)
         sums, rows = np.bincount(of_row, two - one).astype(float), np.bincount(of_row).astype(float)
         labels = bool(np.isin(one, (0, 1)).all() and np.isin(two, (0, 1)).all())
         _, frequencies = np.unique(sums / rows, return_counts=True)
-        adjusted = labels and questions - int(frequencies.max()) < FEW
-        method = "Bonett and Price, as the differences vary little" if adjusted else "paired bootstrap"
-        ends = _adjusted_interval(sums, rows) if adjusted else _bootstrap_interval(sums, rows, bootstrap)
+        adjusted = adjusted or (labels and questions - int(frequencies.max()) < FEW)
+        method = "Bonett and Price" if adjusted else "paired bootstrap"
+        most = 1.0 if labels else math.inf
+        ends = _adjusted_interval(sums, rows, most) if adjusted else _bootstrap_interval(sums, rows, bootstrap)
         return cls(
             float(one.mean()),
             float(two.mean()),
@@ -120,15 +123,15 @@ def _bootstrap_interval(
     )
 
 
-def _adjusted_interval(sums: Numbers, rows: Numbers) -> tuple[float, float]:
-    """The interval of the mean with two more clusters of mean size, one all of each sign (Bonett and Price, 2012)."""
+def _adjusted_interval(sums: Numbers, rows: Numbers, most: float) -> tuple[float, float]:
+    """The interval of the mean with two more clusters of mean size, one all 1, one all -1 (Bonett and Price, 2012)."""
     from scipy.stats import t
 
     size = float(rows.mean())
     sums, rows = np.append(sums, [size, -size]), np.append(rows, [size, size])
     mean = float(sums.sum() / rows.sum())
     half = float(t.ppf(0.975, len(sums) - 1)) * _standard_error(sums, rows)
-    return max(mean - half, -1.0), min(mean + half, 1.0)
+    return max(mean - half, -most), min(mean + half, most)
 
 
 def _standard_error(sums: Numbers, rows: Numbers) -> float:

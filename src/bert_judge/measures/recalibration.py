@@ -1,17 +1,13 @@
-"""A judge's probabilities fitted to some labels, and what that brings on questions that they were not fitted to.
-
-Two numbers are fitted: sigmoid(logit / temperature + bias) is the probability (Platt, 1999). A prior draws them towards
-1 and 0, so that few labels change little. The score that becomes one half is the threshold.
-"""
+"""A judge's probabilities fitted to some labels, and what that brings on questions that they were not fitted to."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final
 
 from bert_judge.measures.agreement import ECE_BINS
-from bert_judge.measures.arrays import ArrayLike, Integers, Names, Numbers, check_labelled, factorise, np
+from bert_judge.measures.arrays import ArrayLike, Integers, Names, Numbers, check_labelled, np
 from bert_judge.measures.estimates import BootstrapSettings, Estimate, bootstrap_interval
 from bert_judge.measures.paired import Difference
 from bert_judge.measures.scores import TEMPERATURES, bin_of, folds
@@ -22,14 +18,14 @@ _LEAST: Final = 1e-6  # of a likelihood: the log loss of a row is at most 13.8
 
 @dataclass(frozen=True, slots=True)
 class Recalibration:
-    """Probabilities as sigmoid(logit / `temperature` + `bias`), in their old order; 0 and 1 stay what they are."""
+    """Probabilities as sigmoid(logit / `temperature` + `bias`) (Platt, 1999); 0 and 1 stay what they are."""
 
     temperature: float = 1.0
     bias: float = 0.0
 
     @classmethod
     def fit(cls, scores: ArrayLike, golds: ArrayLike) -> Recalibration:
-        """The most probable one by the prior and the labels, 1 or 0, of probabilities.
+        """The most probable one by labels, 1 or 0, and a prior that draws it to 1 and 0: few labels change little.
 
         Raises InputError for no scores, other lengths and golds other than 0 and 1.
         """
@@ -52,9 +48,7 @@ class Recalibration:
 
     def of(self, score: float) -> float:
         """The probability in place of this one."""
-        if not 0 < score < 1:
-            return score
-        return sigmoid(math.log(score / (1 - score)) / self.temperature + self.bias)
+        return sigmoid(math.log(score / (1 - score)) / self.temperature + self.bias) if 0 < score < 1 else score
 
     @property
     def threshold(self) -> float:
@@ -62,26 +56,20 @@ class Recalibration:
         return sigmoid(-self.bias * self.temperature)
 
 
-class Gain(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Gain:
     """A measure of a judge as it ships and recalibrated; `estimate` is how much better it becomes."""
 
     before: float
     after: float
     estimate: Estimate
 
-    @property
-    def is_shown(self) -> bool:
-        """Whether the interval is above 0."""
-        return self.estimate.low is not None and self.estimate.low > 0
-
 
 @dataclass(frozen=True, slots=True)
 class RecalibrationGains:
-    """A recalibration by all rows, and what such ones bring on rows of other questions: each fold of the questions is
-    recalibrated by the other four (Stone, 1974).
+    """A recalibration by all rows, and what one by four fifths of the questions brings on the fifth (Stone, 1974).
 
-    `agreement` is the rate of labels that are the gold ones, in [0, 1], `log_loss` is in nats, both by row; `ece` has
-    15 bins of equal width.
+    `agreement` is in [0, 1], `log_loss` in nats, both by row; `ece` has 15 bins of equal width.
     """
 
     recalibration: Recalibration
@@ -98,41 +86,28 @@ class RecalibrationGains:
         for inside in folds(clusters):
             fitted = Recalibration.fit(scores[~inside], golds[~inside])
             recalibrated[inside] = [fitted.of(score) for score in scores[inside].tolist()]
-        right = labels == golds, (recalibrated >= 0.5) == golds
-        agreement = Difference.of(*right, clusters, bootstrap)
-        log_loss = Difference.of(_log_losses(recalibrated, golds), _log_losses(scores, golds), clusters, bootstrap)
+        agreement = Difference.of(labels == golds, (recalibrated >= 0.5) == golds, clusters, bootstrap)
+        both = np.stack([scores, recalibrated])
+        likelihoods = np.log(np.maximum(np.where(golds == 1, both, 1 - both), _LEAST))
+        # A rare row with a large loss may be in none of few rows: a bootstrap would be too sure.
+        log_loss = Difference.of(likelihoods[0], likelihoods[1], clusters, adjusted=True)
+
+        def ece(weights: Numbers, values: Numbers) -> float:
+            excess = np.bincount(bin_of(values, ECE_BINS), weights * (values - golds))
+            return float(np.abs(excess).sum() / weights.sum())
+
+        def ece_gain(weights: Numbers) -> float:
+            return ece(weights, scores) - ece(weights, recalibrated)
+
+        once = np.ones(len(scores))
+        ends = bootstrap_interval(ece_gain, clusters, resamples=bootstrap.resamples, seed=bootstrap.seed)
+        ece_estimate = Estimate.of(ece_gain(once), ends, len(scores), "bootstrap by question")
         return cls(
             Recalibration.fit(scores, golds),
             Gain(agreement.first_mean, agreement.second_mean, agreement.estimate),
-            Gain(log_loss.second_mean, log_loss.first_mean, log_loss.estimate),
-            _ece_gain(scores, recalibrated, golds, clusters, bootstrap),
+            Gain(-log_loss.first_mean, -log_loss.second_mean, log_loss.estimate),
+            Gain(ece(once, scores), ece(once, recalibrated), ece_estimate),
         )
-
-
-def _log_losses(scores: Numbers, golds: Integers) -> Numbers:
-    losses: Numbers = -np.log(np.maximum(np.where(golds == 1, scores, 1 - scores), _LEAST))
-    return losses
-
-
-def _ece_gain(
-    scores: Numbers, recalibrated: Numbers, golds: Integers, clusters: Names, bootstrap: BootstrapSettings
-) -> Gain:
-    of_row, count = factorise(clusters)
-    rows = np.bincount(of_row)
-    before, after = np.zeros((count, ECE_BINS)), np.zeros((count, ECE_BINS))
-    for excess, values in ((before, scores), (after, recalibrated)):
-        np.add.at(excess, (of_row, bin_of(values, ECE_BINS)), values - golds)
-
-    def ece(excess: Numbers, weights: Numbers) -> float:
-        return float(np.abs(weights @ excess).sum() / (weights @ rows))
-
-    def gain(weights: Numbers) -> float:
-        return ece(before, weights) - ece(after, weights)
-
-    once = np.ones(count)
-    ends = bootstrap_interval(gain, count, resamples=bootstrap.resamples, seed=bootstrap.seed)
-    estimate = Estimate.of(gain(once), ends, len(scores), "bootstrap by question")
-    return Gain(ece(before, once), ece(after, once), estimate)
 
 
 def sigmoid(x: float) -> float:

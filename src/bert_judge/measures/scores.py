@@ -159,11 +159,6 @@ def most_accurate(scores: ArrayLike, golds: ArrayLike) -> Threshold:
     return _best(scores, golds, lambda true, false, right: true - false)
 
 
-def best_f1(scores: ArrayLike, golds: ArrayLike) -> Threshold:
-    """The threshold with the highest F1, as `most_accurate`."""
-    return _best(scores, golds, lambda true, false, right: 2 * true / (true + false + right))
-
-
 def for_precision(scores: ArrayLike, golds: ArrayLike, precision: float) -> Threshold | None:
     """The threshold with the highest recall whose precision is at least this, in (0, 1]; None where none has it."""
     best = _best(scores, golds, lambda true, false, right: np.where(true >= precision * (true + false), true, -1.0))

@@ -15,13 +15,14 @@ from bert_judge.report.sections.agreement import reliability_table
 from bert_judge.report.sections.corrected import corrected_tables
 from bert_judge.studies.correct import Correction
 from bert_judge.studies.evaluate import (
+    SMALL_CLASS,
+    SMALL_ROWS,
     ChosenThreshold,
     Evaluation,
     JudgeEvaluation,
     SliceEvaluation,
     WithoutJudge,
 )
-from bert_judge.studies.slices import SMALL_CLASS, SMALL_ROWS
 from bert_judge.wording import INTERVALS, SAID, interval, number, p_value, percent, points
 
 TITLES: Mapping[str, str] = {
@@ -132,11 +133,11 @@ def _comparisons(evaluation: Evaluation) -> Table:
 
 
 def _tuned(judge: JudgeEvaluation, gains: RecalibrationGains) -> Table:
-    fitted = gains.recalibration
+    fitted, right, loss, ece = gains.recalibration, gains.agreement, gains.log_loss, gains.ece
     body = [
-        ["agreement", *map(percent, gains.agreement[:2]), f"{interval(gains.agreement.estimate, points)} points"],
-        ["log loss", *map(number, gains.log_loss[:2]), interval(gains.log_loss.estimate, number)],
-        ["ECE", *map(number, gains.ece[:2]), interval(gains.ece.estimate, number)],
+        ["agreement, points", percent(right.before), percent(right.after), interval(right.estimate, points)],
+        ["log loss", number(loss.before), number(loss.after), interval(loss.estimate, number)],
+        ["ECE", number(ece.before), number(ece.after), interval(ece.estimate, number)],
     ]
     numbers = f"threshold {fitted.threshold:.3g}, temperature {fitted.temperature:.3g}, bias {fitted.bias:.3g}"
     below = f"{numbers}, by all labels; above: by four fifths of the questions, measured on the fifth"

@@ -40,8 +40,12 @@ def result_facts(summary: Summary, bad_rows: int) -> list[Facts]:
     title = f"agreement with the {labels}"
     if agreement.undecided:
         title = f"agreement with {agreement.counts.n} of the {labels}; the other rows are undecided"
+    right, decided = agreement.counts.true_positive + agreement.counts.false_negative, agreement.counts.n
+    majority = max(right, decided - right) / decided
+    is_below = agreement.counts.correct / decided < majority
     agreeing = [
         ("accuracy", _with_method(agreement.accuracy)),
+        *([("", f"below the majority class, {percent(majority)}")] if is_below else []),
         *(
             [("", f"{percent(summary.out_of_scope.agreement)} without rows out of scope")]
             if summary.out_of_scope

@@ -6,9 +6,9 @@ import hashlib
 import json
 import os
 import secrets
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from bert_judge.errors import InputError, OutputError
 from bert_judge.wording import public_text
@@ -24,6 +24,9 @@ REPORT = "report.html"
 REPORTS = (REPORT, "report.md", "report.json")
 PARTIAL = ".partial"
 """What the names of files end with while a run is under way."""
+
+Record = TypeVar("Record")
+_FORMAT = 1  # of records
 
 
 def check_folder(folder: str | Path) -> Path:
@@ -52,6 +55,27 @@ def read_list(path: Path, content: str) -> list[Any]:
     if not isinstance(values, list):
         raise InputError(f"{path} holds a {type(values).__name__}; a JSON list of {content} was expected.")
     return values
+
+
+def read_record(path: str | Path, name: str, make: Callable[[dict[str, Any]], Record]) -> Record:
+    """What `make` makes of the values in a file of `write_record`; errors call it `name`. Raises InputError."""
+    expected = f"a {name} that bert-judge wrote was expected."
+    try:
+        values = json.loads(Path(path).read_text(encoding="utf-8"))
+        if values.pop("format") != _FORMAT:
+            raise ValueError(f"its format is not {_FORMAT}")
+        return make(values)
+    except OSError as error:
+        raise InputError(f"the {name} {path} can't be read ({error.strerror}); {expected}") from error
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        reason = f"it lacks {error}" if isinstance(error, KeyError) else str(error)
+        raise InputError(f"{path} is not a {name} ({reason}); {expected}") from error
+
+
+def write_record(path: str | Path, record: Mapping[str, Any]) -> None:
+    """Write a record as JSON, whole or not at all. Raises OutputError where that fails."""
+    text = json.dumps({"format": _FORMAT, **record}, ensure_ascii=False, indent=1) + "\n"
+    write_files(Path(path).parent, {Path(path).name: text})
 
 
 def write_files(folder: Path, contents: Mapping[str, str | bytes | Iterable[str | bytes]]) -> None:
