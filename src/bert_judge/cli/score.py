@@ -135,8 +135,9 @@ def main(arguments: Sequence[str]) -> int:
         _say_one(results[jobs[0].name], jobs[0].source, spec, fitted, options)
     else:
         _say_several(jobs, results, output_dir, options)
-    for name, result in results.items() if options.report_to else ():
-        track(result.folder, name or output_dir.name, options.report_to)
+    for name, result in results.items():
+        if options.report_to:
+            track(result.folder, name or output_dir.name, options.report_to)
     return say_failed(results.values(), "bert-judge score")
 
 
