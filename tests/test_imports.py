@@ -37,7 +37,7 @@ HEAVY = (
     *("torch", "transformers", "numpy", "datasets", "pyarrow", "tokenizers", "scipy", "sklearn"),
     *("openai", "vllm", "matplotlib", "jinja2", "fastapi", "uvicorn", "httpx2", "prometheus_client", "ray"),
 )
-COMMANDS = "score serve bertscore evaluate audit compare report label export correct cascade generate tasks"
+COMMANDS = "try score serve bertscore evaluate audit compare report label export correct cascade generate tasks"
 
 
 def modules() -> list[Path]:

@@ -192,7 +192,22 @@ def test_wrong_columns_of_candidates(complaint: Callable[..., str]) -> None:
         ("--candidates model_a --map candidate=model_a", "both name columns of candidates"),
     ]:
         assert message in complaint("score", file, *flags.split(), "--judge", "containment", "--output_dir", "out")
+    assert "with --map candidate=COLUMN, or columns of several models with --candidates a,b." in complaint(
+        "score", file
+    )
     assert not Path("out").exists()
+
+
+def test_columns_with_a_comma_in_their_names(score: Command) -> None:
+    with Path("answers.csv").open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([["answer", "A, 7B", 'the "B", 8B'], ["Lima", "Lima", "Cusco"]])
+    Path("names.yaml").write_text('candidates:\n  - A, 7B\n  - the "B", 8B\n')
+    for number, flags in enumerate([("--candidates", '"A, 7B" , "the ""B"", 8B"'), ("--config", "names.yaml")]):
+        status, out, err = score("answers.csv", *flags, "--judge", "containment", "--output_dir", f"out{number}")
+        assert status == 0, err
+        assert 'read   candidate from A, 7B, the "B", 8B, reference from answer' in out
+        folders = [f"out{number}/A_7B", f"out{number}/the_B_8B"]
+        assert [lines(folder)[0]["label"] for folder in folders] == [1, 0]
 
 
 # judges that fail

@@ -106,5 +106,9 @@ def test_disagreements_are_shown_and_there_is_a_page(command: Command) -> None:
     assert "tool        exact 0, f1 0" in out
     wrong = command("show", "out", "--tool_disagrees", "--wrong")[1]
     assert wrong.startswith("out: 4 of 10 rows (wrong, tool disagrees)")
+    write_rows("half.jsonl", [row | {"f1": 0.5} for row in rows])
+    half = command("score", "half.jsonl", *BY_WORDS, "--output_dir", "half")[1]
+    assert "; partial: rows that the tool scores between 0 and 1\n" in half
+    assert "partial" not in out
     assert command("score", "samples.jsonl", *BY_WORDS, "--output_dir", "bare", "--no_report", "--quiet")[1] == ""
     assert not Path("bare/report.html").exists()

@@ -73,7 +73,10 @@ def test_a_row_has_its_texts_and_the_reason(show) -> None:
     assert "b  incorrect  0.000  (human label: incorrect)" in out
     firsts = [line.split()[0] for line in out.splitlines()[3:]]
     assert firsts == ["question", "reference", "candidate", "Rome!", "shares"]
-    assert show("out", "--id", "a")[1].count("  reference ") == 2
+    several = show("out", "--id", "a")[1]
+    assert "\n  matched     Paris\n  reference   Paris, France\n" in several
+    traced = show(judged("traced", [{**ROWS[1], "candidate": "<think>Madrid?</think>It is Rome."}]))[1]
+    assert "\n  answer      It is Rome.\n" in traced
     assert "  says        the candidate is empty" in show(judged("empty", [{**ROWS[1], "candidate": ""}]))[1]
     long = show("out", "--id", "d")[1]
     assert "characters …]" in long and long.count("no ") < 250 and "the end" in long

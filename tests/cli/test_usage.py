@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -71,3 +73,22 @@ def test_the_modules_of_the_paper_s_commands_are_these_commands(command: str) ->
     shown = started(f"bert_judge.cli.{command}", "--help")
     assert shown.returncode == 0
     assert f"usage: bert-judge {command} " in shown.stdout
+
+
+def test_tab_completes_commands_flags_and_values(folder: Path, subtests: pytest.Subtests) -> None:
+    pytest.importorskip("argcomplete")
+    for line, expected in {
+        "bert-judge ": [*COMMANDS],
+        "bert-judge sc": ["score "],
+        "bert-judge score --output": ["--output_dir", "--output_format"],
+        "bert-judge score a --engine ": ["local", "ray"],
+        "bert-judge score a --judge LLMJudge --base": ["--base_url "],
+        "bert-judge score a --judge nothing_like_it --base": [],
+    }.items():
+        shell = {"_ARGCOMPLETE": "1", "COMP_LINE": line, "COMP_POINT": str(len(line)), "_ARGCOMPLETE_IFS": "\n"}
+        shell |= {"_ARGCOMPLETE_STDOUT_FILENAME": "out", "_ARGCOMPLETE_SHELL": "bash"}
+        Path("out").write_text("")
+        subprocess.run([sys.executable, "-m", "bert_judge"], env={**os.environ, **shell}, capture_output=True)
+        with subtests.test(line=line):
+            assert [word for word in Path("out").read_text().split("\n") if word] == expected
+            assert not Path("bert-judge-out").exists()

@@ -1,13 +1,15 @@
-"""What `predict` and `assess_table` take from Python: lists, iterators, arrays, and tables of pandas and datasets."""
+"""What `predict` and `assess_table` take from Python: lists, iterators, arrays; tables of pandas, Arrow, datasets."""
 
 from __future__ import annotations
 
 import re
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from datasets import Dataset
 
@@ -121,6 +123,34 @@ def test_verdicts_are_added_to_a_dataset():
     assert {name: found.features[name].dtype for name in kinds} == kinds
 
 
+def test_verdicts_are_added_to_an_arrow_table():
+    rows = {"question": ["q"] * 600, "candidate": [*["NYC", "LA", None] * 200], "references": [["x", "NYC"]] * 600}
+    table = pa.table(rows)
+    found = JUDGE.assess_table(table, prefix="judge_")
+    assert found.drop_columns(["judge_score", "judge_label", "judge_explanation"]).equals(table)
+    assert found["judge_score"].to_pylist() == [1.0, 0.0, 0.0] * 200
+    assert [str(found.schema.field(f"judge_{name}").type) for name in ("score", "label")] == ["double", "int64"]
+    assert found["judge_explanation"].null_count == 200
+    assert len(JUDGE.assess_table(table[:0])) == 0
+
+
+def test_a_bar_is_shown_where_it_is_asked_for(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
+    class Slow(RegexJudge):
+        def assess(self, samples):
+            for verdict in super().assess(samples):
+                time.sleep(0.6)  # a bar is there after a second
+                yield verdict
+
+    table, judge = table_of(candidate=CANDIDATES), Slow("none", "containment")
+    expected = JUDGE.assess_table(table)
+    for shown in (None, True, False):
+        pd.testing.assert_frame_equal(judge.assess_table(table, progress=shown), expected)
+        assert ("judging: 100%" in capsys.readouterr().err) == bool(shown)
+    monkeypatch.setitem(sys.modules, "ipykernel", sys)  # in a notebook
+    judge.assess_table(table)
+    assert "2/2" in capsys.readouterr().err
+
+
 def test_cells_of_pandas_are_read_as_those_of_files():
     answers = [np.array(["x", "Paris"]), ["Paris"]]
     table = pd.DataFrame({"candidate": ["Paris", None], "answers": answers, "question": ["q", float("nan")]})
@@ -137,7 +167,7 @@ def test_cells_of_pandas_are_read_as_those_of_files():
 def test_a_table_that_does_not_fit_is_told_in_a_sentence(refused: Refused):
     doubled = pd.DataFrame([["a", "b"]], columns=["candidate", "candidate"])
     for table, options, sentence in [
-        ([{"candidate": "a"}], {}, "the table is a list; a pandas DataFrame or a Dataset of datasets"),
+        ([{"candidate": "a"}], {}, "the table is a list; a pandas DataFrame, an Arrow table or a Dataset"),
         (table_of(), {}, "the table has no column for the candidate: found prompt, model_a, answer; name it with"),
         (table_of(), {"columns": {"candidate": "b"}}, "no column 'b', which was named for the candidate"),
         (table_of(judge_label=[1, 0], label=[1, 0]), {}, "has a column 'judge_label' already; choose another prefix"),
@@ -147,6 +177,7 @@ def test_a_table_that_does_not_fit_is_told_in_a_sentence(refused: Refused):
         (table_of(candidate=["a", "b"], references=["a", None]), {}, "row 1 (counted from 0) has no reference"),
         (table_of(), {"columns": {"answer": "b"}}, "'answer' can't be mapped to a column"),
         (doubled, {}, "has more than one column 'candidate'"),
+        (pa.table([["a"], ["b"]], ["candidate", "candidate"]), {}, "has more than one column 'candidate'"),
     ]:
         no_flags = rf"^(?!.*--).*{re.escape(sentence)}"  # there are none in Python
         with refused(match=no_flags, table=table, options=options):

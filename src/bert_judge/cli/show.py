@@ -33,11 +33,10 @@ _EXAMPLES = """examples:
   bert-judge show out --explained                          # what `score --explain N` found: which words matter
   bert-judge show out --id 17 --full
 """
-LEGEND = (
+_LEGEND = (
     "[words +0.38] speak for the candidate: without them the score is 0.38 lower; [words -0.38] speak against it: "
     "0.38 higher."
 )
-"""How the marks in an explained candidate are read."""
 _FOR, _AGAINST, _END = "\ue000", "\ue001", "\ue002"  # stand for brackets until lines are wrapped: as wide as these
 _PLAIN = str.maketrans({_FOR: "[", _AGAINST: "[", _END: "]"})
 _COLOURED = str.maketrans({_FOR: "\x1b[32m[", _AGAINST: "\x1b[31m[", _END: "]\x1b[0m"})
@@ -129,7 +128,7 @@ def main(arguments: Sequence[str]) -> int:
         if len(first) < shown:
             say(f"\n{len(first)} of {shown} rows are shown; --limit 0 shows all.")
         if any(row.why for row in first):
-            say(f"\n{LEGEND}")
+            say(f"\n{_LEGEND}")
     return 0
 
 
@@ -158,7 +157,7 @@ def first_explained(run: Run) -> str:
         return where_explained(run.folder) if explained else ""
     rows = list(run.rows)
     shown = ["\n".join(row_lines(rows[number])) for number in explained[:_FIRST]]
-    return "\n\n".join([*shown, LEGEND, *([where_explained(run.folder)] if len(explained) > len(shown) else [])])
+    return "\n\n".join([*shown, _LEGEND, *([where_explained(run.folder)] if len(explained) > len(shown) else [])])
 
 
 def where_explained(folder: Path | str) -> str:
@@ -179,6 +178,11 @@ def row_lines(row: Row, clipped: int | None = CLIPPED, score_name: str = "") -> 
         wrapped = [line for paragraph in paragraphs for line in textwrap.wrap(paragraph, width) or [""]]
         for number, line in enumerate(wrapped):
             yield f"  {name if number == 0 else '':12}{line}".rstrip().translate(colours)
+
+
+def legend(row: Row) -> str:
+    """How the marks in an explained candidate are read, where it has some."""
+    return f"\n\n{_LEGEND}" if row.why and row.why.carrying() else ""
 
 
 def _texts(row: Row, clipped: int | None) -> Iterator[tuple[str, str]]:

@@ -9,9 +9,8 @@ from typing import Annotated
 from bert_judge.cli import log_shown, say
 from bert_judge.cli.flags import Argument, Parser, options_from
 from bert_judge.cli.judging import JUDGE_FAILED, add_judges
-from bert_judge.cli.show import LEGEND, row_lines
+from bert_judge.cli.show import legend, row_lines
 from bert_judge.errors import InputError
-from bert_judge.judges import Judge
 from bert_judge.judges.occlusion import explain
 from bert_judge.records import Row, Sample
 from bert_judge.studies.score import judged_records
@@ -45,21 +44,16 @@ def main(arguments: Sequence[str]) -> int:
     options, status = options_from(TryOptions, values), 0
     question = options.question if options.question.strip() else None
     for number, (name, spec) in enumerate(read_judges(values).items()):
+        sample = Sample(options.candidate, options.references, question, name)
         with log_shown(True):
-            judge = spec.make()
-        row = _judged(judge, Sample(options.candidate, options.references, question, name), options.explain)
-        lines = row_lines(row, None, "P(correct) " if judge.info.scale == "probability" else "score ")
-        legend = f"\n\n{LEGEND}" if row.why and row.why.carrying() else ""
-        say("\n" * (number > 0) + "\n".join(lines) + legend)
+            judge = spec.make().fitted([sample])
+        (record,) = judged_records([sample], judge, texts=True)
+        row, info = Row.read(record), judge.info
+        explained = not info.paid if options.explain is None else options.explain
+        if explained and info.threshold is not None and row.score is not None:
+            (why,) = explain(judge, [(sample, row.score)])
+            row = replace(row, why=why) if why.sentences or why.words else row
+        lines = row_lines(row, None, "P(correct) " if info.scale == "probability" else "score ")
+        say("\n" * (number > 0) + "\n".join(lines) + legend(row))
         status = JUDGE_FAILED if row.verdict.failed else status
     return status
-
-
-def _judged(judge: Judge, sample: Sample, explained: bool | None) -> Row:
-    """The answer with its verdict, and with the words that decided it where that is asked for, or costs nothing."""
-    (record,) = judged_records([sample], judge.fitted([sample]), texts=True)
-    row = Row.read(record)
-    if explained is False or (judge.info.paid and not explained) or judge.info.threshold is None or row.score is None:
-        return row
-    (why,) = explain(judge, [(sample, row.score)])
-    return replace(row, why=why) if why.sentences or why.words else row

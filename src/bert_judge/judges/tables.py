@@ -21,7 +21,6 @@ _PANDAS_TYPES = {"score": "float64", "label": "Int64", "explanation": "string"}
 """The columns that are added to a table, after the prefix."""
 
 _PREFIX = "judge_"  # for a table that has a column with one of these names
-_BATCH_ROWS = 256
 
 Table = TypeVar("Table")
 
@@ -125,7 +124,7 @@ def _names(table: object) -> list[str]:
 
 def _rows(table: object, names: list[str]) -> Iterator[Mapping[str, object]]:
     if _is_a(table, "pyarrow", "Table"):
-        for batch in cast("pa.Table", table).select(names).to_batches(_BATCH_ROWS):
+        for batch in cast("pa.Table", table).select(names).to_batches():
             yield from batch.to_pylist()
         return
     if not _is_frame(table):
