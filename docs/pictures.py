@@ -13,6 +13,7 @@ from playwright.sync_api import Page, sync_playwright
 PROJECT = Path(__file__).parents[1]
 IMAGES = PROJECT / "docs" / "images"
 ANSWERS = PROJECT / "examples" / "answers.jsonl"
+MODELS = PROJECT / "examples" / "three_models.csv"
 READ = "html[data-read=all]"
 
 
@@ -21,18 +22,19 @@ def main() -> None:
     path = next(filter(None, map(shutil.which, browsers)), None)
     with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
         folder = Path(name)
-        run("score", ANSWERS, "--judge", "starter,containment,BERTScore", "--output_dir", folder / "out", "--quiet")
+        columns = "model_a,model_b,model_c"
+        run("score", MODELS, "--candidates", columns, "--output_dir", folder / "models", "--quiet")
         run("score", ANSWERS, "--output_dir", folder / "why", "--explain", "20", "--quiet")
         browser = playwright.chromium.launch(executable_path=path)
-        report(browser.new_page(viewport={"width": 1280, "height": 900}), folder / "out-suite.html")
+        report(browser.new_page(viewport={"width": 1280, "height": 900}), folder / "models-suite.html")
         why(browser.new_page(viewport={"width": 1280, "height": 900}), folder / "why" / "report.html")
         server(browser.new_page(viewport={"width": 1100, "height": 560}))
         browser.close()
 
 
 def report(page: Page, path: Path) -> None:
-    """The answers of three judges."""
-    page.goto(f"{path.as_uri()}#human+label=judge+disagrees")
+    """The answers of three models."""
+    page.goto(f"{path.as_uri()}#models=models+differ")
     page.wait_for_selector(READ)
     page.evaluate("document.getElementById('answers').scrollIntoView()")
     page.screenshot(path=IMAGES / "report.png")
