@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
-from bert_judge.cli import log_shown, say
+from bert_judge.cli import log_shown
 from bert_judge.cli.flags import Argument, Parser, options_from
 from bert_judge.cli.judging import InputOptions, OutputOptions, judged_result, open_input, say_failed, trusts_files
 from bert_judge.encoder.models import STARTER
@@ -18,6 +18,7 @@ from bert_judge.inputs.finding import holds_answers
 from bert_judge.judges.naming import JudgeSpec, distinct, read_judges
 from bert_judge.records import Row, __version__
 from bert_judge.report.evaluation import evaluation_document
+from bert_judge.report.sentences import judge_sentence
 from bert_judge.results import ResultFolder, check_folder, write_files
 from bert_judge.results.runs import Run, load_run
 from bert_judge.studies.evaluate import Evaluation, EvaluationSettings, check_labelled, evaluate, labelled_part
@@ -70,10 +71,16 @@ def main(arguments: Sequence[str]) -> int:
         table = replace(table, rows=list(relabelled(table.rows, labels, columns=True)), labels=labels.where)
     table = labelled_part(table)
     evaluation = evaluate(table, settings)
-    written = _write(evaluation, options, command)
+    document = evaluation_document(evaluation, f"Judges against human labels: {', '.join(options.paths)}")
+    record = {"version": __version__, "command": public_command(command), **_record(evaluation)}
+    contents = {
+        "evaluation.json": json.dumps(record, ensure_ascii=False, indent=1) + "\n",
+        "evaluation.md": document.markdown(),
+    }
+    write_files(folder, contents)
     if not options.quiet:
-        say(evaluation_document(evaluation, "").text())
-        say(f"\nfiles  {folder}/: {', '.join(written)}")
+        options.show(document, record)
+        options.mention(f"\nfiles  {folder}/: {', '.join(contents)}")
     return say_failed([result for _, result in results], "bert-judge evaluate")
 
 
@@ -120,23 +127,12 @@ def _judge_all(
     return results
 
 
-def _write(evaluation: Evaluation, options: EvaluateOptions, command: list[str]) -> list[str]:
-    """Write the data and the tables; returns the files' names."""
-    title = f"Judges against human labels: {', '.join(options.paths)}"
-    record = {"version": __version__, "command": public_command(command), **_record(evaluation)}
-    contents = {
-        "evaluation.json": json.dumps(record, ensure_ascii=False, indent=1) + "\n",
-        "evaluation.md": evaluation_document(evaluation, title).markdown(),
-    }
-    write_files(Path(options.output_dir), contents)
-    return list(contents)
-
-
 def _record(evaluation: Evaluation) -> dict[str, Any]:
     """The evaluation as JSON has it: curves of few points, rows without what they have not."""
     judges = [replace(judge, curve=judge.curve and judge.curve.thinned()) for judge in evaluation.judges]
     record = asdict(replace(evaluation, judges=judges))
-    for judge in record["judges"]:
+    for judge, evaluated in zip(record["judges"], judges, strict=True):
+        judge["sentence"] = judge_sentence(evaluation, evaluated)
         judge["worst"] = [
             {name: value for name, value in row.items() if value not in (None, {}, ())} for row in judge["worst"]
         ]

@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import difflib
 import inspect
+import json
 import re
 import shutil
 import types
@@ -19,12 +20,15 @@ import typing
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, NoReturn, TypeVar, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn, TypeVar, Union, get_args, get_origin
 
-from bert_judge.cli import COMMANDS
+from bert_judge.cli import COMMANDS, say, say_error
 from bert_judge.errors import InputError
 from bert_judge.inputs.settings import read_yaml, shown
 from bert_judge.wording import harmless, public_text
+
+if TYPE_CHECKING:
+    from bert_judge.report.document import Document
 
 T = TypeVar("T")
 
@@ -98,7 +102,29 @@ class Parser(argparse.ArgumentParser):
             if unknown[0].startswith("-"):
                 self.error(f"there is no flag {unknown[0]}" + (f", did you mean {near[0]}?" if near else ""))
             self.error(f"nothing was expected here, not {unknown[0]}; several names go into one word, with commas: a,b")
-        return {name: value for name, value in vars(values).items() if name != "config"}
+        named = {name: value for name, value in vars(values).items() if name != "config"}
+        if named.get("quiet") and named.get("format", "text") != "text":
+            self.error(f"--quiet prints nothing, and --format {named['format']} says how; give one of them")
+        return named
+
+
+@dataclass(frozen=True, kw_only=True)
+class FormatOptions:
+    """How a command prints its tables; every command that prints one takes this."""
+
+    format: Annotated[Literal["text", "markdown", "latex", "json"], "of the tables; latex needs booktabs"] = "text"
+
+    def show(self, document: Document, record: Any) -> None:
+        """Print results in the chosen format; `record` is what JSON has of them."""
+        if self.format == "json":
+            say(json.dumps(record, indent=1))  # ASCII: `say` would escape control characters in its own way
+        else:
+            forms = {"text": document.text, "markdown": document.markdown, "latex": document.latex}
+            say(forms[self.format]().rstrip("\n"))
+
+    def mention(self, text: str) -> None:
+        """Print what is not part of the tables: to standard error where a program may read these."""
+        (say if self.format == "text" else say_error)(text)
 
 
 def options_from(kind: type[T], values: Mapping[str, Any]) -> T:

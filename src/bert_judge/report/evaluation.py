@@ -11,6 +11,7 @@ from bert_judge.records import Signature
 from bert_judge.report.document import Block, Chart, Content, Document, Example, Examples, Facts, Table
 from bert_judge.report.rows import shared
 from bert_judge.report.sections.agreement import reliability_table
+from bert_judge.report.sentences import exact_test, judge_sentence
 from bert_judge.studies.correct import Correction
 from bert_judge.studies.evaluate import (
     SMALL_CLASS,
@@ -54,6 +55,7 @@ def evaluation_document(evaluation: Evaluation, title: str) -> Document:
     )
     parts: list[Block] = [headline, _overall(judges, evaluation.baselines)]
     parts += [_comparisons(evaluation)] if evaluation.comparisons else []
+    parts += [judge_sentence(evaluation, judge) for judge in judges]
     parts += [_thresholds(judge, len(judges)) for judge in judges if judge.thresholds]
     parts += [_risk(judges)] if any(judge.curve for judge in judges) else []
     kinds = groupby(evaluation.slices, key=lambda part: part.kind)
@@ -81,11 +83,6 @@ def correction_document(correction: Correction, signature: Signature, confidence
     below = f"in brackets: {level} intervals, by question where questions have several answers; width: in points"
     table = Table("", ["", "accuracy", "width", ""], body, below, left=(0, 3))
     return Document("Corrected accuracy", [table, Facts(labels)], correction.notes, [("", signature)])
-
-
-def exact_test(single: bool) -> str:
-    """The name of the test of two series of labels (`Differences.p_value`); `single`: no question is repeated."""
-    return "McNemar's exact test" if single else "exact sign-flip test by question"
 
 
 def _shown(name: str, agreement: Agreement, brackets: bool = True) -> str:

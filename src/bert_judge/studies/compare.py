@@ -77,11 +77,16 @@ class ModelPair:
 
 @dataclass(frozen=True, slots=True)
 class ModelComparison:
-    """Models by one judge, or by human labels, the best first, and all pairs of them."""
+    """Models by one judge, or by human labels, the best first, and all pairs of them.
+
+    `agreement` is the rate at which the judge agrees with human labels of the answers, without a value where it has
+    none in common with people.
+    """
 
     judge: str
     signature: Signature | None
     measure: Measure
+    agreement: Estimate
     models: Sequence[ComparedModel]
     pairs: Sequence[ModelPair]
     notes: Sequence[str]
@@ -164,6 +169,7 @@ class _Models:
     judge: str
     signature: Signature | None
     measure: Measure
+    agreement: Estimate
     rows: Sequence[Row]
     values: Numbers
     clusters: Integers
@@ -189,7 +195,7 @@ class _Models:
             )
         signature = None if judge.name == DIFFERENT else judge.signature
         rows = [verdict or row for verdict, row in zip(judge.verdicts, table.rows, strict=True)]
-        return cls(judge.name, signature, measure, rows, values, table.clusters, places)
+        return cls(judge.name, signature, measure, table.agreement(judge), rows, values, table.clusters, places)
 
     @classmethod
     def by_labels(cls, table: VerdictTable) -> _Models | None:
@@ -198,7 +204,7 @@ class _Models:
         values = np.where(table.golds >= 0, table.golds, np.nan)
         if _without(values, places):
             return None
-        return cls(HUMAN_LABELS, None, TRUE_ACCURACY, table.rows, values, table.clusters, places)
+        return cls(HUMAN_LABELS, None, TRUE_ACCURACY, Estimate(None), table.rows, values, table.clusters, places)
 
 
 def _places(table: VerdictTable, judged: Truths) -> dict[str, dict[_Question, int]]:
@@ -232,6 +238,7 @@ def _compare(models: _Models, bootstrap: BootstrapSettings) -> ModelComparison:
         models.judge,
         models.signature,
         models.measure,
+        models.agreement,
         sorted(ranked, key=lambda model: -(model.value.value or 0.0)),
         pairs,
         [*_notes(models, pairs), *notes[:_MOST_NOTES], *([f"({more} more such pairs)"] if more > 0 else [])],
