@@ -153,9 +153,9 @@ def test_other_scripts_stay_as_they_are(folder: Path, printed: Callable[..., str
 def test_what_makes_no_sense(complaint: Callable[..., str], subtests: pytest.Subtests) -> None:
     lines = {f"{name} {words} --format json": "there is no flag --format" for name, words in WITHOUT_TABLE.items()}
     lines |= {
-        "tasks --format html": "invalid choice: 'html' (choose from 'text', 'markdown', 'latex', 'json')",
+        "tasks --format html": "argument --format: invalid choice: 'html'",
         "correct out --json": "there is no flag --json",
-        "score a.csv --quiet --format latex": "--quiet prints nothing, and --format latex says how; give one of them",
+        "score a.csv --quiet --format latex": "--quiet prints no table, so --format latex has nothing to do; leave one out",
         "bertscore --texts -r a -c b --plot a.png --format json": "--plot prints no table, so --format json",
     }
     for line, sentence in lines.items():

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _PATH_NAMES = frozenset(
-    "api_keys baseline calibration cand data dataset input label labels logging_dir output plot ref store "
+    "api_keys baseline calibration cand data dataset input junit label labels logging_dir output plot ref store "
     "training_mix".split()
 )
 """Flags that take a path, besides those that end with _dir or _path."""
@@ -85,7 +85,7 @@ class Parser(argparse.ArgumentParser):
             details |= {"default": argparse.SUPPRESS, "required": False} if given_only else {}
             details |= {} if title else {"help": argparse.SUPPRESS}
             try:
-                (group if spelled[0].startswith("-") else self).add_argument(*spelled, **details)
+                (group if spelled[0].startswith("-") and name != "format" else self).add_argument(*spelled, **details)
             except argparse.ArgumentError as error:
                 raise InputError(
                     f"the parameter {name} of {signature.__name__} can't be a flag, as there is one; rename it."
@@ -104,7 +104,7 @@ class Parser(argparse.ArgumentParser):
             self.error(f"nothing was expected here, not {unknown[0]}; several names go into one word, with commas: a,b")
         named = {name: value for name, value in vars(values).items() if name != "config"}
         if named.get("quiet") and named.get("format", "text") != "text":
-            self.error(f"--quiet prints nothing, and --format {named['format']} says how; give one of them")
+            self.error(f"--quiet prints no table, so --format {named['format']} has nothing to do; leave one out")
         return named
 
 
@@ -112,7 +112,9 @@ class Parser(argparse.ArgumentParser):
 class FormatOptions:
     """How a command prints its tables; every command that prints one takes this."""
 
-    format: Annotated[Literal["text", "markdown", "latex", "json"], "of the tables; latex needs booktabs"] = "text"
+    format: Annotated[Literal["text", "markdown", "latex", "json"], "how tables are printed; latex needs booktabs"] = (
+        "text"
+    )
 
     def show(self, document: Document, record: Any) -> None:
         """Print results in the chosen format; `record` is what JSON has of them."""
