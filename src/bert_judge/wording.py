@@ -27,6 +27,9 @@ _CONTROL = re.compile(r"(?!\x1b\[(?:0|31|32)m)[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:[.,]\d+)*|\.\d+)(?:[eE][+-]?\d+)?\s?%?")
 _MARKUP = re.compile(r"([\\`*_{}<>#|~&$]|\](?=[(\[:]))")
+_LATEX = {**{letter: f"\\{letter}" for letter in "{}$&#%_"}, **{letter: f"${letter}$" for letter in "<>|"}}
+_LATEX |= {"\\": r"$\backslash$", "^": r"\^{}", "~": r"\~{}", '"': "''", "`": "{}`{}", "-": "$-$"}
+_LATEX_MARKUP = re.compile(r"""[\\{}$&#%_^~<>|"`]|(?<![\w.)\]-])-(?=\.?\d)|([-',])(?=\1)""")
 
 
 def percent(value: float | None) -> str:
@@ -141,6 +144,13 @@ def text_of_csv(cell: str) -> str:
 def escaped(text: str) -> str:
     """A text on one line, with Markdown escaped."""
     return _MARKUP.sub(r"\\\1", " ".join(text.split()))
+
+
+def latex(text: str) -> str:
+    """A text on one line as LaTeX: nothing in it is a command, no two letters become one, -1 has a minus sign."""
+    return _LATEX_MARKUP.sub(
+        lambda match: f"{match[1]}{{}}" if match[1] else _LATEX[match[0]], visible(" ".join(text.split()))
+    )
 
 
 # One slash is left of two where an address was taken for a path.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from bert_judge.cli.compare import main
 from bert_judge.errors import BertJudgeError
 from conftest import Refused
 from json_lines import EXAMPLES, write_rows
+from saved_runs import saved_run
 
 pytestmark = pytest.mark.usefixtures("folder")
 CONTAINMENT = ("--judge", "containment")
@@ -96,16 +98,55 @@ def test_runs_without_texts(compare):
     assert "id 2" in out
 
 
+def test_a_sentence_for_a_paper(compare):
+    labelled = {"label": 1}
+    score(answers("a.jsonl", ["yes, it is"] * 30 + ["no"] * 10, **labelled), "a")
+    score(answers("b.jsonl", ["yes"] * 20 + ["no way"] * 20, **labelled), "b")
+    out = compare("a", "b", "--format", "json")
+    by_judge, by_people = json.loads(out)["models"]
+    (pair,) = by_judge["pairs"]
+    ends = pair["difference"]["estimate"]
+    low, high = f"{ends['low'] * 100:+.1f}", f"{ends['high'] * 100:+.1f}"
+    assert pair["sentence"] == (
+        "On 40 questions a is judged correct in 75.0% and b in 50.0%; b minus a: -25.0 points (95% CI "
+        f"{low} to {high}, Bonett and Price, as the differences vary little), McNemar's exact test, p = 0.0020; judge: "
+        "RegexJudge containment-none, agreement with 80 human labels 62.5% (95% CI "
+        f"{by_judge['agreement']['low']:.1%}"[:-1]
+        + f" to {by_judge['agreement']['high'] * 100:.1f}, interval by question, 40 questions)."
+    )
+    assert by_people["pairs"][0]["sentence"].startswith("On 40 questions a is correct by human labels in 100.0% and b")
+    assert "judge:" not in by_people["pairs"][0]["sentence"]
+    assert pair["sentence"] in compare("a", "b")
+    assert pair["sentence"] in compare("a", "b", "--format", "markdown")
+
+
+def test_sentences_of_scores_of_undecided_rows_and_of_many_models(compare):
+    scores = [0.9, 0.8, 0.7, None] * 10
+    for name, lower in (("a", 0.0), ("b", 0.5)):
+        rows = [{"score": None if value is None else value - lower, "label": None} for value in scores]
+        saved_run(Path(name), rows, scale="score")
+    (models,) = json.loads(compare("a", "b", "--what", "models", "--format", "json"))["models"]
+    sentence = models["pairs"][0]["sentence"]
+    assert sentence.startswith("On 30 questions a scores 0.800 and b 0.300; b minus a: -0.500")
+    assert "t-test of paired differences, p < 0.0001; 10 undecided and left out; judge: BERTJudge." in sentence
+    for m in range(3):
+        answers(f"m{m}.jsonl", ["yes"] * (5 + 5 * m) + ["no"] * (15 - 5 * m), model=f"m{m}")
+    Path("all.jsonl").write_text("".join(path.read_text() for path in Path().glob("m?.jsonl")))
+    out = compare(score("all.jsonl", "out"), "--by", "model")
+    best = [part for part in out.splitlines() if part.startswith("On ")]
+    assert len(best) == 1 and "m2" in best[0] and "m1" in best[0] and "with Holm's correction for 3 pairs)" in best[0]
+
+
 def test_many_models_show_neighbours_and_write_all(compare):
     for m in range(7):
         answers(f"m{m}.jsonl", ["yes"] * (5 + 2 * m) + ["no"] * (15 - 2 * m), model=f"m{m}")
     Path("all.jsonl").write_text("".join(path.read_text() for path in Path().glob("m?.jsonl")))
     out = compare(score("all.jsonl", "out"), "--by", "model", "--output_dir", "c")
-    assert out.count(" minus m") == 6
+    assert len(re.findall(r"^m\d minus m\d ", out, re.MULTILINE)) == 6
     assert "15 more pairs" in out
     assert "there are only 20 questions" in out
     assert len(json.loads(Path("c/compare.json").read_text())["models"][0]["pairs"]) == 21
-    assert Path("c/compare.md").read_text().count(" minus m") == 21
+    assert Path("c/compare.md").read_text().count("| m") == 7 + 21
 
 
 def test_what_is_wrong_is_said_in_a_sentence(refused: Refused):

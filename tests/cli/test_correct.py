@@ -43,7 +43,7 @@ def test_every_estimate_has_a_line_with_its_interval(run: str, labels: str, prin
 
 
 def test_json_has_the_same_numbers(run: str, labels: str, printed: Callable[..., str]) -> None:
-    found = json.loads(printed("correct", run, "--labels", labels, "--json", "--confidence", "0.9"))
+    found = json.loads(printed("correct", run, "--labels", labels, "--format", "json", "--confidence", "0.9"))
     shown = printed("correct", run, "--labels", labels, "--confidence", "0.9")
     ppi = found["corrected"]
     assert f"{ppi['value']:.1%} [{100 * ppi['low']:.1f}, {100 * ppi['high']:.1f}]" in shown

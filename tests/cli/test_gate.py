@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -78,6 +80,50 @@ def test_results_of_a_folder_meet_their_own_baselines(command: Command):
     assert status == 4
     assert err.startswith("gate missed: a: accuracy -40.0 [")
     assert said.startswith("met: b: accuracy +0.0 [")
+
+
+def test_limits_as_junit_for_build_servers(command: Command, complaint: Callable[..., str]):
+    odd = 'runs/a & <b> "c" \x01\x1b\ufffe'
+    made(odd, 80, 20)
+    made("runs/b", 50, 50)
+    limits = ["--min_accuracy", 0.6, "--max_undecided", 0, "--junit", "reports/gate.xml"]
+    for format_flags in ([], ["--format", "markdown"]):  # the second run replaces what the first one wrote
+        status, _, err = command("gate", "runs", *limits, *format_flags)
+        assert (status, err.count("gate missed: b: accuracy 50.0%")) == (4, 1)
+        suites = ElementTree.parse("reports/gate.xml").getroot()
+        (suite,) = suites
+        assert (suites.tag, suite.tag) == ("testsuites", "testsuite")
+        for element in (suites, suite):
+            assert (element.get("tests"), element.get("failures"), element.get("errors")) == ("4", "1", "0")
+        cases = {(case.get("classname"), case.get("name")): case for case in suite}
+        names = {name.encode("ascii", "replace") for name, _ in cases}
+        assert names == {b'runs/a & <b> "c" ???', b"runs/b"} and len(cases) == 4
+        (failure,) = suite.iter("failure")
+        assert failure in list(cases["runs/b", "min_accuracy"])
+        assert failure.get("message") == failure.text and failure.text in err
+        assert all(float(case.get("time", "-1")) == 0 for case in suite)
+    for path, text in (("mine.xml", "<a/>"), ("mine.txt", "")):
+        Path(path).write_text(text)
+        sentence = f"{path} is in the way, and no run wrote it"
+        assert sentence in complaint("gate", "runs/b", "--min_rows", 1, "--junit", path)
+        assert Path(path).read_text() == text
+    assert "runs is in the way" in complaint("gate", "runs/b", "--min_rows", 1, "--junit", "runs")
+    assert "mine.xml is a file" in complaint("gate", "runs/b", "--min_rows", 1, "--junit", "mine.xml/gate.xml")
+
+
+def test_limits_as_json(command: Command):
+    out = made("out", 80, 20)
+    status, said, err = command("gate", out, "--min_accuracy", 0.9, "--min_rows", 100, "--format", "json")
+    found = json.loads(said)
+    accuracy, rows = found["checks"]
+    assert (status, found["missed"], err.startswith("gate missed: accuracy")) == (4, 1, True)
+    assert (accuracy["name"], accuracy["missed"], accuracy["value"], accuracy["limit"]) == (
+        "min_accuracy",
+        True,
+        0.8,
+        0.9,
+    )
+    assert (rows["folder"], rows["missed"], rows["value"]) == ("out", False, 100)
 
 
 def test_what_is_refused(command: Command, complaint: Callable[..., str], subtests: pytest.Subtests):

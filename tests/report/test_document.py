@@ -5,7 +5,8 @@ from __future__ import annotations
 from bert_judge.measures import Estimate
 from bert_judge.records import Signature
 from bert_judge.report.document import BarCell, Chart, Document, Example, Examples, Facts, Table
-from bert_judge.wording import clipped, code, duration, escaped, interval, number, p_value, percent, points
+from bert_judge.wording import clipped, code, duration, escaped, interval, latex, number, p_value, percent, points
+from latex import check_latex
 
 CELLS = [["a_b", "10"], ["c", BarCell("2", Estimate(0.2, 0.1, 0.3))]]
 TABLE = Table("Scores", ["judge", "rows"], CELLS, "below", of="x|y")
@@ -29,6 +30,40 @@ def test_a_document_in_both_forms():
     )
     assert Document("", [Chart("", data=TABLE)]).markdown() == f"# \n\n{TABLE.markdown()}\n"
     assert Document("", [Facts([("a", "1"), ("long", "2")], "Facts")]).text() == "Facts\na     1\nlong  2"
+
+
+def test_a_document_as_latex(tmp_path):
+    cells = [["*a_b", "-3.5 [-6, +1]"], ["[c]", None], ["d", BarCell("50% & <1", Estimate(0.2))]]
+    table = Table("50% of #1", ["judge", "points"], cells, "a\nb", of="x_y")
+    judge, examples = Signature.make("Judge", model="a\nb"), [Example("[line]", [("candidate", "2^3 ~ {x}")])]
+    parts = [
+        "Two \\rows.",
+        table,
+        Facts([("a", "1")], "Facts"),
+        Chart("", data=TABLE),
+        Chart(""),
+        Examples("Rows", examples, 1, 1, ""),
+    ]
+    text = Document("A\n\\title", parts, ["a -- note"], [("j", judge)]).latex()
+    check_latex(text, tmp_path)
+    assert text.startswith("% A\\n\\title\n% bert-judge ") and "\n% judge j: Judge|model:a\\nb\n" in text
+    rows = "{}*a\\_b & $-$3.5 [$-$6, +1] \\\\\n{}[c] & -- \\\\\nd & 50\\% \\& $<$1 \\\\\n\\bottomrule"
+    assert "\\caption{50\\% of \\#1: x\\_y}" in text and f"judge & points \\\\\n\\midrule\n{rows}" in text
+    assert "\\footnotesize a b\\par" in text and "\\toprule\na & 1 \\\\" in text
+    assert "\\item {}[line]\n\\begin{itemize}\n\\item {}candidate: 2\\^{}3 \\~{} \\{x\\}" in text
+    assert text.endswith("\\item {}a -{}- note\n\\end{itemize}\n")
+
+
+def test_letters_of_latex():
+    for text, expected in {
+        "a-1 2024-01-02 -.5 (-1)": "a-1 2024-01-02 $-$.5 ($-$1)",
+        "--- ''' ,, a'b": "-{}-{}- '{}'{}' ,{}, a'b",
+        '"x" `y`': "''x'' {}`{}y{}`{}",
+        "\\ ^ ~ | < >": "$\\backslash$ \\^{} \\~{} $|$ $<$ $>$",
+        "{$&#%_}": "\\{\\$\\&\\#\\%\\_\\}",
+        " a\n\tb\x07": "a b$\\backslash$x07",
+    }.items():
+        assert latex(text) == expected
 
 
 def test_examples_are_short_on_the_terminal_and_data_in_markdown():

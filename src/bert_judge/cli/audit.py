@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Annotated
 
-from bert_judge.cli import GATE_MISSED, log_shown, progress_bar, say, say_error
-from bert_judge.cli.flags import Parser, options_from
+from bert_judge.cli import GATE_MISSED, log_shown, progress_bar, say_error
+from bert_judge.cli.flags import FormatOptions, Parser, options_from
 from bert_judge.cli.judging import add_judges
 from bert_judge.errors import InputError
 from bert_judge.judges.naming import JudgeSpec
 from bert_judge.records import __version__
-from bert_judge.report.audit import audit_document, to_files
+from bert_judge.report.audit import audit_document, audit_record, to_files
 from bert_judge.results import check_folder, write_files
 from bert_judge.studies.audit import FAMILIES, Gate, assess_trials, load_items, make_trials, needed_samples
 from bert_judge.studies.audit.trials import spread
@@ -30,7 +30,7 @@ The attacks and invariances are described in docs/audit.md; --families takes the
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AuditOptions:
+class AuditOptions(FormatOptions):
     """What `audit` takes besides the gate and the flags of the judge."""
 
     items: Annotated[int, "at most this many questions, evenly over all of them", 1] = 200
@@ -51,19 +51,22 @@ def main(arguments: Sequence[str]) -> int:
     with progress_bar(len(needed_samples(trials)), "judging", options.quiet) as bar:
         audit = assess_trials(trials, judge, progress=lambda done: bar.update(done - bar.n))
     misses = gate.misses(audit)
+    run_record = {
+        "version": __version__,
+        "command": public_command(["bert-judge", "audit", *arguments]),
+        "signature": asdict(signature),
+        "seconds": round(time.monotonic() - start, 1),
+        "gate": {**asdict(gate), "misses": misses},
+    }
+    document, record = audit_document(audit, signature, misses), audit_record(audit, run_record)
     if folder:
-        run_record = {
-            "version": __version__,
-            "command": public_command(["bert-judge", "audit", *arguments]),
-            "signature": asdict(signature),
-            "seconds": round(time.monotonic() - start, 1),
-            "gate": {**asdict(gate), "misses": misses},
-        }
-        write_files(folder, to_files(audit, run_record))
+        write_files(folder, to_files(audit, record, document))
+    if options.format == "text":
+        document = replace(document, notes=())  # standard error has them
     if not options.quiet:
-        say(audit_document(audit, signature).text())
+        options.show(document, record)
         if folder:
-            say(f"files  {folder}/: audit.json, audit.md, audit_failures.jsonl")
+            options.mention(f"files  {folder}/: audit.json, audit.md, audit_failures.jsonl")
     for miss in misses:
         say_error(f"gate missed: {miss}")
     return GATE_MISSED if misses else 0

@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from bert_judge.cli import log_shown, say
-from bert_judge.cli.flags import Parser, spellings
+from bert_judge.cli.flags import FormatOptions, Parser, options_from, spellings
 from bert_judge.errors import InputError
+from bert_judge.report.document import Document, Table
 
 if TYPE_CHECKING:
     from bert_judge.bertscore import BERTScorer
@@ -35,7 +36,7 @@ and with -s a line "P<tab>R<tab>F1" for each pair. Rows of JSON or tables: bert-
 
 
 @dataclass(frozen=True, kw_only=True)
-class TextOptions:
+class TextOptions(FormatOptions):
     """Which texts are compared, and what is printed."""
 
     ref: Annotated[Sequence[str], "references, one a line; several files; or texts", "-r"] = ()
@@ -95,7 +96,15 @@ def main(arguments: Sequence[str]) -> int:
     means = [sum(column) / len(rows) for column in zip(*rows, strict=True)]
     pairs = rows if options["seg_level"] else []
     mean_line = "{} P: {:.6f} R: {:.6f} F1: {:.6f}".format(scorer.hash, *means)
-    say("\n".join([mean_line, *("\t".join(f"{value:.6f}" for value in row) for row in pairs)]))
+    if options["format"] == "text":
+        say("\n".join([mean_line, *("\t".join(f"{value:.6f}" for value in row) for row in pairs)]))
+        return 0
+    lines = list(enumerate([means, *pairs]))
+    body = [[str(number or "mean"), *(f"{value:.6f}" for value in line)] for number, line in lines]
+    first, *others = [dict(zip(("P", "R", "F1"), line, strict=True)) for _, line in lines]
+    table = Table("", ["pair", *first], body, f"scorer: {scorer.hash}")
+    record = {"signature": scorer.hash, **first, "pairs": others}
+    options_from(TextOptions, options).show(Document("BERTScore", [table]), record)
     return 0
 
 
@@ -108,6 +117,8 @@ def _parse(arguments: Sequence[str]) -> dict[str, Any]:
     options = parser.parse(arguments)
     if options["plot"] and (len(options["ref"]) != 1 or options["cand"] is None):
         parser.error("--plot needs one text for -r and one for -c, in quotation marks")
+    if options["plot"] and options["format"] != "text":
+        parser.error(f"--plot prints no table, so --format {options['format']} has nothing to do; leave one out")
     if not options["ref"] or options["cand"] is None:
         parser.error("references (-r) and candidates (-c) are needed")
     return options

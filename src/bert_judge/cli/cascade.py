@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from bert_judge.cli import log_shown, progress_bar, say
-from bert_judge.cli.flags import Parser, options_from
+from bert_judge.cli import log_shown, progress_bar
+from bert_judge.cli.flags import FormatOptions, Parser, options_from
 from bert_judge.cli.judging import InputOptions, open_input, trusts_files
 from bert_judge.errors import InputError, OutputError
 from bert_judge.judges.naming import read_judges
@@ -28,7 +29,7 @@ A stage is a metric (containment, exact_match, ...), starter, a folder or a name
 
 
 @dataclass(frozen=True, kw_only=True)
-class CascadeOptions(InputOptions):
+class CascadeOptions(InputOptions, FormatOptions):
     """What `cascade` takes besides its settings."""
 
     judge: Annotated[tuple[str, ...], "the stages, cheapest first; the last judge decides what is left"] = ()
@@ -54,8 +55,8 @@ def main(arguments: Sequence[str]) -> int:
         result = calibrate_cascade(specs, source, settings, origin, _watch(options.quiet))
     result.plan.save(output)
     if not options.quiet:
-        say(calibration_document(result, settings).text())
-        say(f"\nfile   {output}: bert-judge score FILE --judge {output}")
+        options.show(calibration_document(result, settings), json.loads(output.read_text(encoding="utf-8")))
+        options.mention(f"\nfile   {output}: bert-judge score FILE --judge {output}")
     return 0
 
 

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from bert_judge.cli import say
-from bert_judge.cli.flags import Argument, Parser, options_from
+from bert_judge.cli.flags import Argument, FormatOptions, Parser, options_from
 from bert_judge.measures import BootstrapSettings
 from bert_judge.records import __version__
-from bert_judge.report.comparison import Comparison, comparison_document
+from bert_judge.report.comparison import Comparison, comparison_document, comparison_record
+from bert_judge.report.document import Document
 from bert_judge.results import check_folder, write_files
-from bert_judge.results.runs import Run, load_run
+from bert_judge.results.runs import load_run
 from bert_judge.studies.agree import agree, disagreement_records, disagreements
-from bert_judge.studies.compare import ModelComparison, compare_models, differing, rankings
+from bert_judge.studies.compare import compare_models, differing, rankings
 from bert_judge.studies.table import comparison_table
 from bert_judge.wording import public_command
 
@@ -35,7 +35,7 @@ _MORE = "{:,} more; --flips shows more, --output_dir writes all"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CompareOptions:
+class CompareOptions(FormatOptions):
     """What `compare` takes besides the settings of the bootstrap."""
 
     runs: Annotated[tuple[str, ...], "folders that score or judge wrote", Argument("RUN")]
@@ -58,58 +58,32 @@ def main(arguments: Sequence[str]) -> int:
     several = len(table.judges) > 1
     models = compare_models(table, settings)
     comparison = Comparison(models, rankings(models), agree(table, settings) if several else None, table.notes)
-    if folder:
-        records = [*(disagreement_records(table) if several else ()), *differing(table)]
-        _write(folder, comparison, runs, records, options.runs, ["bert-judge", "compare", *arguments])
-    if not options.quiet:
-        apart = disagreements(table) if several else []
-        say(comparison_document(comparison, "", apart, options.flips, every_pair=False, more=_MORE).text())
-        if folder:
-            say(f"\nfiles  {folder}/: compare.json, compare.md, disagreements.jsonl")
-    return 0
-
-
-def _write(
-    folder: Path,
-    comparison: Comparison,
-    runs: Sequence[Run],
-    records: Iterable[dict[str, Any]],
-    paths: Sequence[str],
-    command: list[str],
-) -> None:
-    """Write the data, the tables and the differing answers, each in one step."""
+    document = comparison_document(comparison, f"Comparison: {', '.join(options.runs)}")
     record = {
         "version": __version__,
-        "command": public_command(command),
+        "command": public_command(["bert-judge", "compare", *arguments]),
         "runs": [
             {"folder": str(run.folder), "rows": len(run.rows), "signature": asdict(run.signature)} for run in runs
         ],
-        "models": [_models_record(models) for models in comparison.models],
-        "rankings": [asdict(two) | {"tau": two.tau._asdict()} for two in comparison.rankings],
-        "judges": comparison.judges and asdict(comparison.judges),
-        "notes": list(comparison.notes),
+        **comparison_record(comparison),
     }
+    if folder:
+        _write(folder, document, record, [*(disagreement_records(table) if several else ()), *differing(table)])
+    if options.format == "text":  # with answers, and without most of many pairs
+        apart = disagreements(table) if several else []
+        document = comparison_document(comparison, "", apart, options.flips, every_pair=False, more=_MORE)
+    if not options.quiet:
+        options.show(document, record)
+        if folder:
+            options.mention(f"\nfiles  {folder}/: compare.json, compare.md, disagreements.jsonl")
+    return 0
+
+
+def _write(folder: Path, document: Document, record: Mapping[str, Any], records: Iterable[dict[str, Any]]) -> None:
+    """Write the data, the tables and the differing answers, each in one step."""
     contents = {
         "compare.json": json.dumps(record, ensure_ascii=False, indent=1) + "\n",
-        "compare.md": comparison_document(comparison, f"Comparison: {', '.join(paths)}").markdown(),
+        "compare.md": document.markdown(),
         "disagreements.jsonl": "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records),
     }
     write_files(folder, contents)
-
-
-def _models_record(comparison: ModelComparison) -> dict[str, Any]:
-    """A comparison of models as JSON has it; the flips are in a file of their own."""
-    pairs = []
-    for pair in comparison.pairs:
-        record = asdict(replace(pair, flips=()))
-        del record["flips"]
-        pairs.append({**record, "significant": pair.significant})
-    return {
-        "judge": comparison.judge,
-        "signature": comparison.signature and asdict(comparison.signature),
-        "measure": comparison.measure,
-        "models": [asdict(model) for model in comparison.models],
-        "pairs": pairs,
-        "corrected": comparison.corrected and asdict(comparison.corrected),
-        "notes": list(comparison.notes),
-    }

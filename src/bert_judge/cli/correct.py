@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Annotated
 
-from bert_judge.cli import say
-from bert_judge.cli.flags import Argument, Parser, options_from
+from bert_judge.cli.flags import Argument, FormatOptions, Parser, options_from
 from bert_judge.inputs import ColumnMap
 from bert_judge.report.evaluation import correction_document
 from bert_judge.results.runs import open_run
@@ -20,7 +18,7 @@ _EXAMPLES = """examples:
   bert-judge correct out                        # the file that was judged had labels of some rows
   bert-judge correct out --labels people.csv --map label=is_right
   bert-judge correct out --labels labels.jsonl --by model     # each model, and their differences
-  bert-judge correct out --labels labels.jsonl --json | jq .corrected
+  bert-judge correct out --labels labels.jsonl --format json | jq .corrected
 
 bert-judge label makes such a file; any other with texts (or ids) and labels will do, as long as its rows were drawn
 by chance, or a column probability says with which one each was.
@@ -28,7 +26,7 @@ by chance, or a column probability says with which one each was.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CorrectOptions:
+class CorrectOptions(FormatOptions):
     """What `correct` takes."""
 
     run: Annotated[str, "a folder that score or judge wrote", Argument("FOLDER")]
@@ -36,7 +34,6 @@ class CorrectOptions:
     map: Annotated[ColumnMap | None, "columns of that file by name: label=is_right"] = None
     by: Annotated[str | None, "column whose values are corrected each, and compared, such as model"] = None
     confidence: Annotated[float, "of the intervals"] = 0.95
-    json: Annotated[bool, "print one JSON object"] = False
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -48,9 +45,6 @@ def main(arguments: Sequence[str]) -> int:
     run = open_run(options.run)
     labels = read_labels(options.labels, options.map) if options.labels else None
     correction = correct(run, labels, options.confidence, options.by)
-    if options.json:
-        say(json.dumps({**asdict(correction), "signature": asdict(run.signature)}))
-    else:
-        of_a_file = labels is not None
-        say(correction_document(correction, run.signature, options.confidence, of_a_file, options.by).text())
+    document = correction_document(correction, run.signature, options.confidence, labels is not None, options.by)
+    options.show(document, {**asdict(correction), "signature": asdict(run.signature)})
     return 0

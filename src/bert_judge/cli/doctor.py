@@ -15,12 +15,13 @@ from typing import Annotated, Any
 from packaging.requirements import Requirement
 
 from bert_judge.cli import say, say_error
-from bert_judge.cli.flags import Argument, Parser, options_from
+from bert_judge.cli.flags import Argument, FormatOptions, Parser, options_from
 from bert_judge.encoder.devices import has_native_bf16, hides_amx
 from bert_judge.errors import BertJudgeError, InputError
 from bert_judge.inputs.finding import find_input
 from bert_judge.paths import cache_folder
 from bert_judge.records import Signature, __version__
+from bert_judge.report.document import Document, Facts
 from bert_judge.results import damage, different_figures
 from bert_judge.results.runs import left_out, load_record, result_folders
 
@@ -40,7 +41,7 @@ _VARIABLES = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DoctorOptions:
+class DoctorOptions(FormatOptions):
     """What `doctor` takes."""
 
     folders: Annotated[tuple[str, ...], "what score or judge wrote, or a folder of such", Argument("FOLDER")] = ()
@@ -53,13 +54,14 @@ def main(arguments: Sequence[str]) -> int:
     options = options_from(DoctorOptions, parser.parse(arguments))
     if options.input and not options.folders:
         raise InputError("--input names what was judged, but no result was given; name its folder, too.")
-    return _check_results(options.folders, options.input) if options.folders else _check_installation()
+    return _check_results(options) if options.folders else _check_installation(options)
 
 
-def _check_results(folders: Sequence[str], inputs: Sequence[str]) -> int:
+def _check_results(options: DoctorOptions) -> int:
     """Say of each result what is wrong, or that it is whole."""
+    folders, inputs = options.folders, options.input
     digest = find_input(inputs, None).sha256() if inputs else None
-    wrong = left_out(folders)
+    wrong, whole = left_out(folders), dict[str, str]()
     for folder in dict.fromkeys(chain.from_iterable(result_folders(Path(path)) for path in folders)):
         record = load_record(folder)
         differences = damage(folder, record)
@@ -69,8 +71,13 @@ def _check_results(folders: Sequence[str], inputs: Sequence[str]) -> int:
             judged = record.get("input", {}).get("path", "another file")
             differences.append(f"{folder} is of another input than {', '.join(inputs)}: of {judged}, as it was then.")
         if not differences:
-            say(f"{folder}: {_described(record)}")
+            whole[str(folder)] = _described(record)
+            if options.format == "text":
+                say(f"{folder}: {whole[str(folder)]}")
         wrong += differences
+    if options.format != "text":
+        facts = [Facts(list(whole.items()))] if whole else []
+        options.show(Document("Saved results", facts, wrong), {"whole": whole, "wrong": wrong})
     for sentence in wrong:
         say_error(f"bert-judge doctor: {sentence}")
     return 1 if wrong else 0
@@ -83,25 +90,37 @@ def _described(record: Mapping[str, Any]) -> str:
     return f"{summary['rows']:,} rows, whole, by {judge}{failed}"
 
 
-def _check_installation() -> int:
+def _check_installation(options: DoctorOptions) -> int:
     """Print what there is, and judge a row with the starter."""
     sections = {"versions": _versions, "extras": _extras, "devices": _devices, "settings": _settings}
-    for title, lines in sections.items():
-        say("\n".join([title, *(f"  {line}" for line in lines()), ""]))
-    try:
-        say("\n".join(["starter judge", *(f"  {line}" for line in _starter())]))
-    except BertJudgeError as error:
-        say(f"starter judge\n  does not work: {error}")
-        return 1
-    return 0
+    sections["starter judge"] = _starter
+    facts = dict[str, dict[str, str]]()
+    for title, section in sections.items():
+        try:
+            pairs = list(section())
+        except BertJudgeError as error:
+            pairs = [("does not work: ", str(error))]
+        facts[title] = {name.strip(" :="): value for name, value in pairs}
+        if options.format == "text":
+            lines = list(map("".join, pairs))
+            lines = [lines[0], ", ".join(lines[1:])] if title == "versions" else lines
+            say(("\n" if len(facts) > 1 else "") + "\n  ".join([title, *lines]))
+    if options.format != "text":
+        parts = [Facts(list(section.items()), title) for title, section in facts.items()]
+        options.show(Document("This installation", parts), facts)
+    return 1 if "does not work" in facts["starter judge"] else 0
 
 
-def _versions() -> Iterator[str]:
-    yield f"bert-judge {__version__}, Python {platform.python_version()}, {platform.platform()}"
-    yield ", ".join(f"{name} {_version(name) or 'missing'}" for name in _PACKAGES)
+_Pairs = Iterator[tuple[str, str]]
+"""Names, with what separates them from their values in a line, and these."""
 
 
-def _extras() -> Iterator[str]:
+def _versions() -> _Pairs:
+    yield "bert-judge ", f"{__version__}, Python {platform.python_version()}, {platform.platform()}"
+    yield from ((f"{name} ", _version(name) or "missing") for name in _PACKAGES)
+
+
+def _extras() -> _Pairs:
     """Each extra with the packages that it adds, and what to install where one is missing."""
     for extra in importlib.metadata.metadata("bert-judge").get_all("Provides-Extra") or []:
         requirements = map(Requirement, importlib.metadata.requires("bert-judge") or [])
@@ -110,28 +129,28 @@ def _extras() -> Iterator[str]:
         missing = [name for name in names if _version(name) is None]
         there = ", ".join(f"{name} {_version(name)}" for name in names if name not in missing)
         if names and extra != "dev":
-            yield f"{extra:12} " + (f"not there: pip install {' '.join(missing)}" if missing else there)
+            yield f"{extra:12} ", f"not there: pip install {' '.join(missing)}" if missing else there
 
 
-def _devices() -> Iterator[str]:
+def _devices() -> _Pairs:
     import torch
 
     native = "with" if has_native_bf16() else "without"
     slow = " (slower than float32, as this virtual machine hides AMX)" if hides_amx() else ""
-    yield f"cpu          {platform.machine()}, {os.cpu_count()} cores, {native} native bfloat16{slow}"
+    yield "cpu          ", f"{platform.machine()}, {os.cpu_count()} cores, {native} native bfloat16{slow}"
     for index in range(torch.cuda.device_count()):
         memory = torch.cuda.get_device_properties(index).total_memory / 2**30
-        yield f"cuda:{index}       {torch.cuda.get_device_name(index)}, {memory:.0f} GiB"
+        yield f"cuda:{index}       ", f"{torch.cuda.get_device_name(index)}, {memory:.0f} GiB"
     if torch.backends.mps.is_available():
-        yield "mps          Apple GPU"
+        yield "mps          ", "Apple GPU"
 
 
-def _settings() -> Iterator[str]:
-    yield f"cache of converted models and replies: {cache_folder()}"
-    yield from (f"{name}={os.environ[name]}" for name in _VARIABLES if name in os.environ)
+def _settings() -> _Pairs:
+    yield "cache of converted models and replies: ", str(cache_folder())
+    yield from ((f"{name}=", os.environ[name]) for name in _VARIABLES if name in os.environ)
 
 
-def _starter() -> Iterator[str]:
+def _starter() -> _Pairs:
     """Load the judge that ships in the package, and let it judge an answer twice."""
     from bert_judge.judges import BERTJudge
 
@@ -139,12 +158,12 @@ def _starter() -> Iterator[str]:
     judge = BERTJudge()
     settings = judge.info.signature.settings
     runtime = ", ".join(settings[name] for name in ("runtime", "device", "dtype"))
-    yield f"runs on {runtime}; loaded in {time.monotonic() - start:.1f} s"
+    yield "runs on ", f"{runtime}; loaded in {time.monotonic() - start:.1f} s"
     question, reference = "What is the capital of France?", "Paris"
     candidates = ["I'd say it is Paris.", "London."]
     scores = judge.predict([question] * 2, candidates, [reference] * 2)
     told = (f"{text!r} {score:.2f}" for text, score in zip(candidates, scores, strict=True) if score is not None)
-    yield f"P(correct) of {', '.join(told)} for the reference {reference!r}"
+    yield "P(correct) of ", f"{', '.join(told)} for the reference {reference!r}"
 
 
 def _version(package: str) -> str | None:

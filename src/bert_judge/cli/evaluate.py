@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
-from bert_judge.cli import GATE_MISSED, log_shown, say, say_error
+from bert_judge.cli import GATE_MISSED, log_shown, say_error
 from bert_judge.cli.flags import Argument, Parser, options_from
 from bert_judge.cli.judging import (
     TUNED,
@@ -27,6 +27,7 @@ from bert_judge.judges.naming import JudgeSpec, distinct, read_judges, with_flag
 from bert_judge.judges.tuned import Tuning
 from bert_judge.records import Row, __version__
 from bert_judge.report.evaluation import evaluation_document
+from bert_judge.report.sentences import judge_sentence
 from bert_judge.results import ResultFolder, check_folder, write_files
 from bert_judge.results.files import facts
 from bert_judge.results.runs import Run, load_run
@@ -97,10 +98,16 @@ def main(arguments: Sequence[str]) -> int:
         table = replace(table, rows=list(relabelled(table.rows, labels, columns=True)), labels=labels.where)
     table = labelled_part(table)
     evaluation = evaluate(table, settings)
-    written = _write(evaluation, options, command)
+    document = evaluation_document(evaluation, f"Judges against human labels: {', '.join(options.paths)}")
+    record = {"version": __version__, "command": public_command(command), **_record(evaluation)}
+    contents = {
+        "evaluation.json": json.dumps(record, ensure_ascii=False, indent=1) + "\n",
+        "evaluation.md": document.markdown(),
+    }
+    write_files(folder, contents)
     if not options.quiet:
-        say(evaluation_document(evaluation, "").text())
-        say(f"\nfiles  {folder}/: {', '.join(written)}")
+        options.show(document, record)
+        options.mention(f"\nfiles  {folder}/: {', '.join(contents)}")
     tuned_status = _tune(options, evaluation.judges[0], table) if options.tune else 0
     return say_failed([result for _, result in results], "bert-judge evaluate") or tuned_status
 
@@ -155,7 +162,7 @@ def _tune(options: EvaluateOptions, judge: JudgeEvaluation, table: VerdictTable)
             tuning.save(path)
             threshold = "the judge's own threshold" if tuning.threshold is None else f"threshold {tuning.threshold:.4g}"
             numbers = f"{threshold}, temperature {tuning.temperature:.4g}, bias {tuning.bias:.4g}"
-            say(f"tuned  {path}: {numbers} (on other questions: {measured})")
+            options.mention(f"tuned  {path}: {numbers} (on other questions: {measured})")
             return 0
         cause = f"neither is shown to help on other questions: {measured}"
     say_error(f"bert-judge evaluate: {path} was not written: {cause}.")
@@ -179,23 +186,12 @@ def _judge_all(
     return results
 
 
-def _write(evaluation: Evaluation, options: EvaluateOptions, command: list[str]) -> list[str]:
-    """Write the data and the tables; returns the files' names."""
-    title = f"Judges against human labels: {', '.join(options.paths)}"
-    record = {"version": __version__, "command": public_command(command), **_record(evaluation)}
-    contents = {
-        "evaluation.json": json.dumps(record, ensure_ascii=False, indent=1) + "\n",
-        "evaluation.md": evaluation_document(evaluation, title).markdown(),
-    }
-    write_files(Path(options.output_dir), contents)
-    return list(contents)
-
-
 def _record(evaluation: Evaluation) -> dict[str, Any]:
     """The evaluation as JSON has it: curves of few points, rows without what they have not."""
     judges = [replace(judge, curve=judge.curve and judge.curve.thinned()) for judge in evaluation.judges]
     record = asdict(replace(evaluation, judges=judges))
-    for judge in record["judges"]:
+    for judge, evaluated in zip(record["judges"], judges, strict=True):
+        judge["sentence"] = judge_sentence(evaluation, evaluated)
         judge["worst"] = [
             {name: value for name, value in row.items() if value not in (None, {}, ())} for row in judge["worst"]
         ]

@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import difflib
 import inspect
+import json
 import os
 import re
 import shutil
@@ -20,17 +21,20 @@ import typing
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, NoReturn, TypeVar, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn, TypeVar, Union, get_args, get_origin
 
-from bert_judge.cli import COMMANDS
+from bert_judge.cli import COMMANDS, say, say_error
 from bert_judge.errors import InputError
 from bert_judge.inputs.settings import read_yaml, shown
 from bert_judge.wording import harmless, public_text
 
+if TYPE_CHECKING:
+    from bert_judge.report.document import Document
+
 T = TypeVar("T")
 
 _PATH_NAMES = frozenset(
-    "api_keys baseline calibration cand data dataset input label labels logging_dir output plot ref store "
+    "api_keys baseline calibration cand data dataset input junit label labels logging_dir output plot ref store "
     "training_mix tune tuned".split()
 )
 """Flags that take a path, besides those that end with _dir or _path."""
@@ -82,7 +86,7 @@ class Parser(argparse.ArgumentParser):
             details |= {"default": argparse.SUPPRESS, "required": False} if given_only else {}
             details |= {} if title else {"help": argparse.SUPPRESS}
             try:
-                (group if spelled[0].startswith("-") else self).add_argument(*spelled, **details)
+                (group if spelled[0].startswith("-") and name != "format" else self).add_argument(*spelled, **details)
             except argparse.ArgumentError as error:
                 raise InputError(
                     f"the parameter {name} of {signature.__name__} can't be a flag, as there is one; rename it."
@@ -104,7 +108,31 @@ class Parser(argparse.ArgumentParser):
             if unknown[0].startswith("-"):
                 self.error(f"there is no flag {unknown[0]}" + (f", did you mean {near[0]}?" if near else ""))
             self.error(f"nothing was expected here, not {unknown[0]}; several names go into one word, with commas: a,b")
-        return {name: value for name, value in vars(values).items() if name != "config"}
+        named = {name: value for name, value in vars(values).items() if name != "config"}
+        if named.get("quiet") and named.get("format", "text") != "text":
+            self.error(f"--quiet prints no table, so --format {named['format']} has nothing to do; leave one out")
+        return named
+
+
+@dataclass(frozen=True, kw_only=True)
+class FormatOptions:
+    """How a command prints its tables; every command that prints one takes this."""
+
+    format: Annotated[Literal["text", "markdown", "latex", "json"], "how tables are printed; latex needs booktabs"] = (
+        "text"
+    )
+
+    def show(self, document: Document, record: Any) -> None:
+        """Print results in the chosen format; `record` is what JSON has of them."""
+        if self.format == "json":
+            say(json.dumps(record, indent=1))  # ASCII: `say` would escape control characters in its own way
+        else:
+            forms = {"text": document.text, "markdown": document.markdown, "latex": document.latex}
+            say(forms[self.format]().rstrip("\n"))
+
+    def mention(self, text: str) -> None:
+        """Print what is not part of the tables: to standard error where a program may read these."""
+        (say if self.format == "text" else say_error)(text)
 
 
 def options_from(kind: type[T], values: Mapping[str, Any]) -> T:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
 from typing import Annotated
 
 from bert_judge.cli import GATE_MISSED, say, say_error
-from bert_judge.cli.flags import Argument, Parser, options_from
+from bert_judge.cli.flags import Argument, FormatOptions, Parser, options_from
 from bert_judge.errors import InputError
+from bert_judge.report.gate import JUNIT_START, gate_document, gate_junit
+from bert_judge.results import check_folder, check_free, write_files
 from bert_judge.results.runs import Run, find_runs
 from bert_judge.studies.gate import GateLimits, check_run
 
@@ -24,12 +28,13 @@ docs/gate.md has a workflow for GitHub.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GateOptions:
+class GateOptions(FormatOptions):
     """Which result is checked, and what it is compared with."""
 
     folder: Annotated[str, "what score or judge wrote: one result, or a folder of them", Argument("FOLDER")]
     baseline: Annotated[str | None, "an earlier result, than which this one must not be worse"] = None
     max_drop: Annotated[float, "how much lower the accuracy (or mean score) may be, like 0.02"] = 0.0
+    junit: Annotated[str | None, "also write the limits as JUnit XML, which build servers show"] = None
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -41,17 +46,25 @@ def main(arguments: Sequence[str]) -> int:
         parser.error("no limit was given; name one, such as --min_accuracy 0.8, or a --baseline")
     if options.max_drop and options.baseline is None:
         parser.error("--max_drop is about a --baseline, which is missing")
+    junit = check_free(Path(options.junit), JUNIT_START) if options.junit else None
+    if junit:
+        check_folder(junit.parent)
     results = _by_name(options.folder)
     before = _baselines(results, options.baseline) if options.baseline else {}
-    missed = 0
-    for name, result in results.items():
-        for check in check_run(result, limits, before.get(name), options.max_drop):
-            missed += check.missed
-            line = f"{name}: {check.sentence}" if len(results) > 1 else check.sentence
-            if check.missed:
-                say_error(f"gate missed: {line}")
-            else:
-                say(f"met: {line}")
+    checks = {name: check_run(run, limits, before.get(name), options.max_drop) for name, run in results.items()}
+    every = list(chain.from_iterable(checks.values()))
+    if junit:
+        write_files(junit.parent, {junit.name: gate_junit(every)})
+    missed = sum(check.missed for check in every)
+    if options.format != "text":
+        record = {"missed": missed, "checks": [check._asdict() for check in every]}
+        options.show(gate_document(every), record)
+    for name, check in ((name, check) for name, of_result in checks.items() for check in of_result):
+        line = f"{name}: {check.sentence}" if len(results) > 1 else check.sentence
+        if check.missed:
+            say_error(f"gate missed: {line}")
+        elif options.format == "text":
+            say(f"met: {line}")
     return GATE_MISSED if missed else 0
 
 

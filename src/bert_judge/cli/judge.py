@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
-from bert_judge.cli import log_shown, run, say
+from bert_judge.cli import log_shown, run
 from bert_judge.cli.flags import Parser, options_from
 from bert_judge.cli.judging import VerdictOptions, add_judges, judged_result, made_judge, say_failed
 from bert_judge.cli.show import where_explained
@@ -18,6 +18,7 @@ from bert_judge.judges.base import Costs
 from bert_judge.judges.naming import JudgeSpec
 from bert_judge.paths import scores_folder
 from bert_judge.pipeline import CandidateRows, Task
+from bert_judge.report.document import Document
 from bert_judge.report.score import task_table
 from bert_judge.results import CANDIDATES, PART_ROWS, check_folder
 from bert_judge.results.summary import Summary
@@ -67,9 +68,12 @@ def main(arguments: Sequence[str]) -> int:
             folders.append(folder)
             lines.append((task, model, f"{name}/{path.name}", folder.summary))
         if judge.info.paid and judge.costs and not options.quiet:
-            say(_costs(judge.costs))
+            options.mention(_costs(judge.costs))
     if not options.quiet:
-        say(task_table(lines).text() + (f"\n\n{where_explained(output_dir)}" if options.explain else ""))
+        results = {"/".join(line[:3]): folder.run for line, folder in zip(lines, folders, strict=True)}
+        options.show(Document("Scores of tasks", [task_table(lines)]), {"results": results})
+        if options.explain:
+            options.mention(f"\n{where_explained(output_dir)}")
     if failed := say_failed(folders, "bert-judge judge"):
         return failed
     return 3 if options.fail_on_undecided and any(folder.summary.undecided for folder in folders) else 0

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from bert_judge.cli import note, progress_bar, say_error
-from bert_judge.cli.flags import Parser, config_flags, names_in, peek, spellings
+from bert_judge.cli.flags import FormatOptions, Parser, config_flags, names_in, peek, spellings
 from bert_judge.encoder.models import STARTER
 from bert_judge.errors import InputError
 from bert_judge.inputs import FORMATS, ColumnMap, Source, open_source
@@ -60,8 +60,8 @@ def open_input(path: str | Sequence[str], options: InputOptions, **more: Any) ->
 
 
 @dataclass(frozen=True, kw_only=True)
-class OutputOptions:
-    """Where results go."""
+class OutputOptions(FormatOptions):
+    """Where results go, and how their tables are printed."""
 
     output_dir: Annotated[str, "folder for the results", "-o"] = "bert-judge-out"
     overwrite: Annotated[bool, "redo existing results, and replace those of another judge, input or options"] = False

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from bert_judge.cli import say
-from bert_judge.cli.flags import Argument, Parser, options_from
+from bert_judge.cli.flags import Argument, FormatOptions, Parser, options_from
 from bert_judge.inputs import ColumnMap
+from bert_judge.report.document import Document
 from bert_judge.report.page import check_path, write_report
 from bert_judge.results import check_folder
 from bert_judge.results.runs import find_runs, left_out
@@ -25,7 +25,7 @@ The page opens from the disk, without a network: filters, search, every answer w
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReportOptions:
+class ReportOptions(FormatOptions):
     """What `report` takes."""
 
     results: Annotated[tuple[str, ...], "folders that score or judge wrote, or above these", Argument("RESULT")]
@@ -47,9 +47,7 @@ def main(arguments: Sequence[str]) -> int:
     runs = find_runs(options.results, options.sample or None)
     report = write_report(runs, path, labels, title=options.title, notes=left_out(options.results))
     if not options.quiet:
-        say("\n\n".join(block if isinstance(block, str) else block.text() for block in report.blocks("overview")))
-        say(
-            "".join(f"\nnote: {sentence}" for sentence in report.notes)
-            + f"\nfiles  {path}, and beside it .md and .json"
-        )
+        shown = Document("", report.blocks("overview"), report.notes)
+        options.show(shown if options.format == "text" else report.document(), report.record())
+        options.mention(("" if report.notes else "\n") + f"files  {path}, and beside it .md and .json")
     return 0

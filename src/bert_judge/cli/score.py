@@ -30,10 +30,10 @@ from bert_judge.judges import Judge
 from bert_judge.judges.base import Costs
 from bert_judge.judges.cascade import Cascade, CascadePlan
 from bert_judge.judges.naming import JudgeSpec, distinct
-from bert_judge.records import Row
+from bert_judge.records import Row, Signature
 from bert_judge.report import write_report
 from bert_judge.report.cascade import stages_document
-from bert_judge.report.comparison import Comparison, comparison_document
+from bert_judge.report.comparison import Comparison, comparison_document, comparison_record
 from bert_judge.report.document import Block, Document
 from bert_judge.report.score import (
     columns_path,
@@ -43,6 +43,7 @@ from bert_judge.report.score import (
     suite_table,
     write_columns,
 )
+from bert_judge.report.sentences import result_sentence
 from bert_judge.results import (
     EXPLANATIONS,
     PART_ROWS,
@@ -128,9 +129,9 @@ def main(arguments: Sequence[str]) -> int:
                 )
                 if job.finished and not options.quiet:
                     explained = f", and up to {options.explain} of its rows are explained" if options.explain else ""
-                    say(f"{job.folder} was judged before{explained}; --overwrite judges it again.\n")
+                    options.mention(f"{job.folder} was judged before{explained}; --overwrite judges it again.\n")
                 if len(jobs) > 1 and not options.quiet and (stages := _stages(spec, fitted, results[job.name])):
-                    say(f"{job.name}\n{stages}\n")
+                    options.mention(f"{job.name}\n{stages.text()}\n")
     if len(jobs) == 1:
         _say_one(results[jobs[0].name], jobs[0].source, spec, fitted, options)
     else:
@@ -188,12 +189,18 @@ def _jobs(
     return jobs
 
 
-def _stages(spec: JudgeSpec, judge: Judge, folder: ResultFolder) -> str:
+def _stages(spec: JudgeSpec, judge: Judge, folder: ResultFolder) -> Document | None:
     """What the stages of a cascade did, wherever it ran; nothing for other judges."""
     if not issubclass(spec.kind, Cascade) or judge.costs is None:
-        return ""
+        return None
     plan = CascadePlan.load(spec.settings["model_path"])
-    return stages_document(plan, Costs.of(folder.run["costs"]).stages, folder.records()).text()
+    return stages_document(plan, Costs.of(folder.run["costs"]).stages, folder.records())
+
+
+def _record(folder: ResultFolder) -> dict[str, Any]:
+    """A result as JSON: its `run.json`, and the sentence about it."""
+    signature = Signature.of(folder.run["identity"]["signature"])
+    return {**folder.run, "sentence": result_sentence(folder.summary, signature)}
 
 
 # ------------------------------------------------------------------------------------- what is printed, and the page
@@ -209,12 +216,20 @@ def _say_one(folder: ResultFolder, source: Source, spec: JudgeSpec, judge: Judge
     compares = source.saved_runs and not options.no_texts
     beside = _beside_own_scores(folder, load(folder)) if compares else None
     blocks = [*_what_was_read(options, source), *result_facts(folder.summary, len(source.bad_rows))]
-    table = Document("", blocks, judges=[("", judge.info.signature)]).text()
+    document = Document(f"Verdicts in {folder.folder}", blocks, judges=[("", judge.info.signature)])
+    stages, files = _stages(spec, judge, folder), f"files  {folder.folder}/: {written}"
+    if options.format != "text":
+        record = _record(folder)
+        for more in filter(None, [Document("", [record["sentence"]]), beside, stages]):
+            document = document.joined(more)
+        options.show(document, record)
+        options.mention(files)
+        return
     parts = [
-        f"{table}\nfiles  {folder.folder}/: {written}",
+        f"{document.text()}\n{files}",
         beside.text() if beside else "",
         first_explained(load(folder)) if options.explain else "",
-        _stages(spec, judge, folder),
+        stages.text() if stages else "",
     ]
     say("\n\n".join(filter(None, parts)))
 
@@ -231,25 +246,31 @@ def _say_several(
     if options.quiet:
         return
     sources = dict.fromkeys(job.source for job in jobs)
-    say(Document("", _what_was_read(options, *sources)).text() + "\n")
+    document = Document(f"Verdicts in {output_dir}", _what_was_read(options, *sources))
+    record: dict[str, Any] = {"results": {name: _record(result) for name, result in results.items()}}
     if models > 1 and rows * len(jobs) <= PAGE_ROWS:
-        say(_comparison(jobs, results, load))
-        say(f"\nbert-judge compare {jobs[0].folder} {jobs[1].folder} shows the answers in which they differ")
+        comparison = _comparison(jobs, results, load)
+        document = document.joined(comparison_document(comparison, "", every_pair=options.format != "text"))
+        record |= comparison_record(comparison)
     else:
-        say(suite_table(results, "judge" if models == 1 else "candidates").text())
+        document = document.joined(Document("", [suite_table(results, "judge" if models == 1 else "candidates")]))
+    options.show(document, record)
+    if "models" in record:
+        differing = f"bert-judge compare {jobs[0].folder} {jobs[1].folder}"
+        options.mention(f"\n{differing} shows the answers in which they differ")
     if options.explain:
-        say(f"\n{where_explained(output_dir)}")
+        options.mention(f"\n{where_explained(output_dir)}")
     named_by_judge = jobs[0].name != jobs[0].candidates
     verdicts = results[jobs[0].name].verdicts
     below = "/".join(["CANDIDATES"] * bool(jobs[0].candidates) + ["JUDGE"] * named_by_judge)
-    say(f"\nfiles  {table}{written}, and in {output_dir}/{below}: {verdicts}, {SCORES}, {RUN}")
+    options.mention(f"\nfiles  {table}{written}, and in {output_dir}/{below}: {verdicts}, {SCORES}, {RUN}")
 
 
-def _comparison(jobs: Sequence[_Job], results: Mapping[str, ResultFolder], load: _Load) -> str:
+def _comparison(jobs: Sequence[_Job], results: Mapping[str, ResultFolder], load: _Load) -> Comparison:
     """The models against each other, by each judge."""
     table = tabulate([PlacedRun(job.judge, job.candidates, load(results[job.name])) for job in jobs])
     models = compare_models(table)
-    return comparison_document(Comparison(models, rankings(models), None, ()), "", every_pair=False).text()
+    return Comparison(models, rankings(models), None, ())
 
 
 def _what_was_read(options: ScoreOptions, *sources: Source) -> list[Block]:

@@ -7,15 +7,16 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from bert_judge.cli import say
-from bert_judge.cli.flags import Argument, Parser, options_from
+from bert_judge.cli.flags import Argument, FormatOptions, Parser, options_from
 from bert_judge.errors import InputError
 from bert_judge.reading import find_answer
 from bert_judge.records import Row, Sample
+from bert_judge.report.document import Document, Example, Examples
 from bert_judge.report.rows import because, pieces, shared
 from bert_judge.results.runs import Run, find_folders, open_run, read_explanations
 from bert_judge.studies.harness import differences_of, harness_scores
@@ -61,7 +62,7 @@ class RowFilters:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ShowOptions:
+class ShowOptions(FormatOptions):
     """What `show` takes besides which rows are shown."""
 
     results: Annotated[tuple[str, ...], "folders that score or judge wrote", Argument("RESULT")]
@@ -118,18 +119,37 @@ def main(arguments: Sequence[str]) -> int:
             _Filter(lambda row: row.id == row_id, lambda row: row.id == row_id, f"has no row with the id {row_id!r}.")
         )
     labels = read_labels(options.labels, options.map) if options.labels else None
+    clipped = None if options.full else CLIPPED
+    parts, records = list[Examples | str](), list[dict[str, Any]]()
     for number, folder in enumerate(find_folders(options.results)):
         rows = open_run(folder).rows
         total, shown, first = _matching(relabelled(rows, labels) if labels else rows, folder, filters, options.limit)
         asked = f" ({', '.join(name.replace('_', ' ') for name in chosen)})" if chosen else ""
-        say(("\n" if number else "") + f"{folder}: {shown} of {total} rows{asked}")
-        for row in first:
-            say("\n" + "\n".join(row_lines(row, None if options.full else CLIPPED)))
+        title = f"{folder}: {shown} of {total} rows{asked}"
+        if options.format == "text":
+            say(("\n" if number else "") + title)
+            for row in first:
+                say("\n" + "\n".join(row_lines(row, clipped)))
         if len(first) < shown:
-            say(f"\n{len(first)} of {shown} rows are shown; --limit 0 shows all.")
+            options.mention(f"\n{len(first)} of {shown} rows are shown; --limit 0 shows all.")
         if any(row.why for row in first):
-            say(f"\n{_LEGEND}")
+            options.mention(f"\n{_LEGEND}")
+        parts.append(_examples(title, first, clipped) if first else title)
+        answers = [row.record() | ({"why": asdict(row.why)} if row.why else {}) for row in first]
+        counts = {"folder": str(folder), "rows": total, "matching": shown, "filters": chosen}
+        records.append({**counts, "answers": answers})
+    if options.format != "text":
+        options.show(Document("Rows of results", parts), {"results": records})
     return 0
+
+
+def _examples(title: str, rows: Sequence[Row], clipped: int | None) -> Examples:
+    """Rows as a part of a document."""
+    examples = [
+        Example(next(row_lines(row)), [(name, text.translate(_PLAIN)) for name, text in _texts(row, clipped)])
+        for row in rows
+    ]
+    return Examples(title, examples, len(rows), len(rows), "", longest=sys.maxsize)
 
 
 def _matching(rows: Iterable[Row], folder: Path, filters: Sequence[_Filter], limit: int) -> tuple[int, int, list[Row]]:

@@ -10,13 +10,12 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Annotated
 
-from bert_judge.cli import say
-from bert_judge.cli.flags import Parser, options_from
+from bert_judge.cli.flags import FormatOptions, Parser, options_from
 from bert_judge.errors import InputError
 from bert_judge.inputs import ColumnMap
 from bert_judge.inputs.datasets import find_dataset
 from bert_judge.pipeline import Task
-from bert_judge.report.document import Content, Table
+from bert_judge.report.document import Block, Content, Document, Table
 from bert_judge.tasks import BenchmarkTask, TaskFunction, discover, from_file
 
 _EXAMPLES = """examples:
@@ -43,7 +42,7 @@ class TaskOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ListOptions:
+class ListOptions(FormatOptions):
     """What `tasks` takes."""
 
     tasks_dir: Annotated[str | None, "folder with files of tasks of your own"] = None
@@ -51,22 +50,28 @@ class ListOptions:
 
 def main(arguments: Sequence[str]) -> int:
     """List the tasks, the user's own included: a line for each benchmark, and one for each function of the user's."""
-    parser = Parser("tasks", "[--tasks_dir FOLDER]", _EXAMPLES, {"flags": ListOptions})
-    tasks = discover(options_from(ListOptions, parser.parse(arguments)).tasks_dir)
+    parser = Parser("tasks", "[--tasks_dir FOLDER] [flags]", _EXAMPLES, {"flags": ListOptions})
+    options = options_from(ListOptions, parser.parse(arguments))
+    tasks = discover(options.tasks_dir)
     body: list[list[Content]] = []
     for source in dict.fromkeys(task.benchmark for task in tasks.values() if isinstance(task, BenchmarkTask)):
         several = f"{len(source.config)} configurations" if isinstance(source.config, tuple) else source.config
         data = f"{source.dataset} ({several})" if several else source.dataset
         there = "yes" if find_dataset(source.dataset) else "no"
         body.append([source.name, source.split, there, data, source.licence, source.family])
-    say(Table("", _COLUMNS, body, f"\n{_FORMS}", left=range(6)).text())
+    parts: list[Block] = [Table("", _COLUMNS, body, f"\n{_FORMS}", left=range(6))]
     user_tasks: list[list[Content]] = [
         [name, getattr(sys.modules.get(task.__module__), "__file__", None)]
         for name, task in tasks.items()
         if not isinstance(task, BenchmarkTask)
     ]
-    if user_tasks:
-        say("\n" + Table("", ["task of your own", "file"], user_tasks, left=(0, 1)).text())
+    parts += [Table("", ["task of your own", "file"], user_tasks, left=(0, 1))] if user_tasks else []
+    names = [column.replace(" ", "_") for column in _COLUMNS]
+    record = {
+        "tasks": [dict(zip(names, line, strict=True)) for line in body],
+        "own": {str(name): path for name, path in user_tasks},
+    }
+    options.show(Document("Tasks", parts), record)
     return 0
 
 

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
+from contextlib import nullcontext, redirect_stdout
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
-from bert_judge.cli import log_shown, run, say
-from bert_judge.cli.flags import Parser, options_from
+from bert_judge.cli import log_shown, run
+from bert_judge.cli.flags import FormatOptions, Parser, options_from
 from bert_judge.cli.tasks import TaskOptions, read_tasks
-from bert_judge.encoder.models import find_model
+from bert_judge.encoder.models import find_model, read_object
 from bert_judge.errors import InputError
 from bert_judge.inputs import ColumnMap
 from bert_judge.pipeline import build_training_data
 from bert_judge.reading import InputForm, JudgeConfig
-from bert_judge.report.document import Content, Table
+from bert_judge.report.document import Content, Document, Table
 from bert_judge.results import check_folder
 from bert_judge.training import TrainConfig, TrainResult, read_examples, train
+from bert_judge.training.result import METRICS
 from bert_judge.training.rows import is_published, load_labelled, load_mix, with_hard_labels
 from bert_judge.wording import number
 
@@ -34,7 +37,7 @@ training that was stopped goes on from its last state. On several devices: accel
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TrainOptions:
+class TrainOptions(FormatOptions):
     """What `train` takes besides the settings of the training."""
 
     model_path: Annotated[str, "the encoder, or a judge to train on: a name on the Hub or a folder"]
@@ -68,7 +71,8 @@ def main(arguments: Sequence[str]) -> int:
     check_folder(options.output_dir)
     mix = load_mix(options.training_mix) if options.training_mix else None
     examples = read_examples(_read_data(options))
-    with log_shown(not config.quiet):
+    # The Trainer prints its losses to standard output, which is for the table alone where a program may read it.
+    with log_shown(not config.quiet), nullcontext() if options.format == "text" else redirect_stdout(sys.stderr):
         result = train(
             options.model_path,
             examples if options.soft_labels else with_hard_labels(examples),
@@ -81,7 +85,7 @@ def main(arguments: Sequence[str]) -> int:
             command=["bert-judge", "train", *arguments],
         )
     if not config.quiet:
-        say(_report(result))
+        options.show(_report(result), read_object(result.folder / METRICS))
     return 0
 
 
@@ -114,18 +118,19 @@ def _read_data(options: TrainOptions) -> Any:
     )
 
 
-def _report(result: TrainResult) -> str:
+def _report(result: TrainResult) -> Document:
     """What a person wants to know of a new judge."""
     measures = [("held-out", result.dev), *((f"  {name}", measured) for name, measured in result.tasks.items())]
     body: list[list[Content]] = [
         [name, m.rows, *map(number, (m.accuracy, m.f1, m.kappa, m.brier, m.ece))] for name, m in measures
     ]
     table = Table("", ["", "rows", "accuracy", "F1", "kappa", "Brier", "ECE"], body)
-    return (
-        f"{table.text()}\n\ntrained on {result.train_rows} rows; {result.undecided_rows} without a label were dropped; "
+    trained = (
+        f"trained on {result.train_rows} rows; {result.undecided_rows} without a label were dropped; "
         f"temperature {result.temperature:.3f}\n"
         f"judge in {result.folder}: bert-judge score answers.jsonl --judge {result.folder}"
     )
+    return Document(f"Training of {result.folder}", [table, trained])
 
 
 if __name__ == "__main__":

@@ -33,14 +33,19 @@ def audit_document(audit: Audit, signature: Signature, misses: Sequence[str] = (
     return Document(f"Audit of {signature.short}", parts, gate, [("", signature)])
 
 
-def to_files(audit: Audit, run: Mapping[str, Any]) -> dict[str, str]:
-    """The files of an audit by their names; `run` holds what `audit.json` says besides the counts."""
+def audit_record(audit: Audit, run: Mapping[str, Any]) -> dict[str, Any]:
+    """An audit as JSON; `run` holds what is in it besides the counts."""
     counts = asdict(replace(audit, failures=()))
     del counts["failures"]  # they have a file of their own
+    return {**run, **counts}
+
+
+def to_files(audit: Audit, record: Mapping[str, Any], document: Document) -> dict[str, str]:
+    """The files of an audit by their names."""
     failures = (json.dumps(_failure(outcome), ensure_ascii=False) + "\n" for outcome in audit.failures)
     return {
-        "audit.json": json.dumps({**run, **counts}, ensure_ascii=False, indent=1) + "\n",
-        "audit.md": audit_document(audit, Signature.of(run["signature"]), run["gate"]["misses"]).markdown(),
+        "audit.json": json.dumps(record, ensure_ascii=False, indent=1) + "\n",
+        "audit.md": document.markdown(),
         "audit_failures.jsonl": "".join(failures),
     }
 

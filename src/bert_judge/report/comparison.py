@@ -1,15 +1,16 @@
-"""A comparison as a document: models against each other, and judges."""
+"""A comparison as a document and as JSON: models against each other, and judges."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
+from typing import Any
 
 from bert_judge.records import Row
 from bert_judge.report.document import Block, Content, Document, Example, Examples, Table
-from bert_judge.report.evaluation import exact_test
 from bert_judge.report.sections.corrected import MOST_PAIRS, corrected_tables
+from bert_judge.report.sentences import pair_sentence, paired_test
 from bert_judge.studies.agree import Disagreement, Panel
 from bert_judge.studies.compare import ACCURACY, MEAN_SCORE, TRUE_ACCURACY, Flip, ModelComparison, ModelPair, Rankings
 from bert_judge.wording import INTERVALS, SAID, interval, number, p_value, percent, points
@@ -36,7 +37,7 @@ def comparison_document(
     every_pair: bool = True,
     more: str = "",
 ) -> Document:
-    """All tables, and `flips` of the answers on which two models, or judges (`apart`), differ.
+    """All tables, a sentence for each judge, and `flips` of the answers that two models, or judges (`apart`), differ on.
 
     Without `every_pair`, of many pairs of models only those of neighbours in the ranking are there. `more` says where
     further answers are, with a placeholder for their number.
@@ -44,6 +45,8 @@ def comparison_document(
     parts: list[Block] = [*comparison_tables(comparison, every_pair)]
     notes, judges = [*comparison.notes], []
     for models in comparison.models:
+        parts += corrected_tables(models.corrected, "", models.judge) if models.corrected else ()
+        parts += [pair_sentence(models, (_neighbours(models) or models.pairs)[0])] if models.pairs else []
         if len(models.pairs) == 1 and models.measure != TRUE_ACCURACY:
             both_ways = (_flips(models.pairs[0], better, flips, more) for better in (0, 1))
             parts += [examples for examples in both_ways if examples.examples]
@@ -56,14 +59,31 @@ def comparison_document(
     return Document(title, parts, list(dict.fromkeys(notes)), list(dict.fromkeys(judges)))
 
 
+def comparison_record(comparison: Comparison) -> dict[str, Any]:
+    """A comparison as JSON; the answers that differ are not in it, and each pair of models has its sentence."""
+    return {
+        "models": [_models_record(models) for models in comparison.models],
+        "rankings": [asdict(two) | {"tau": two.tau._asdict()} for two in comparison.rankings],
+        "judges": comparison.judges and asdict(comparison.judges),
+        "notes": list(comparison.notes),
+    }
+
+
+def _models_record(models: ModelComparison) -> dict[str, Any]:
+    pairs = []
+    for pair in models.pairs:
+        record = asdict(replace(pair, flips=()))
+        del record["flips"]
+        pairs.append({**record, "significant": pair.significant, "sentence": pair_sentence(models, pair)})
+    return {**asdict(replace(models, pairs=())), "pairs": pairs}
+
+
 def comparison_tables(comparison: Comparison, every_pair: bool) -> Iterator[Table]:
     """The models by each judge, with their differences; then the rankings, and the judges."""
     for models in comparison.models:
         yield _models(models)
         if models.pairs:
             yield _pairs(models, every_pair)
-        if models.corrected:
-            yield from corrected_tables(models.corrected, "", models.judge)
     if comparison.rankings:
         yield _rankings(comparison.rankings)
     if panel := comparison.judges:
@@ -128,14 +148,9 @@ def _neighbours(comparison: ModelComparison) -> list[ModelPair]:
 
 def _how(comparison: ModelComparison) -> str:
     """The methods behind the columns."""
-    differences = [pair.difference for pair in comparison.pairs]
-    methods = dict.fromkeys(difference.estimate.method for difference in differences if difference.estimate.method)
-    single = all(difference.questions == difference.rows for difference in differences)
-    if comparison.measure == MEAN_SCORE:
-        test = "t-test of paired differences" + ("" if single else ", clustered by question")
-    else:
-        test = exact_test(single)
-    return f"95 % intervals: {'; or '.join(methods) or 'none'}; p: {test}"
+    estimates = [pair.difference.estimate for pair in comparison.pairs]
+    methods = dict.fromkeys(estimate.method for estimate in estimates if estimate.method)
+    return f"95 % intervals: {'; or '.join(methods) or 'none'}; p: {paired_test(comparison)}"
 
 
 def _rankings(rankings: Sequence[Rankings]) -> Table:

@@ -1,4 +1,4 @@
-"""Results as one document, a title and blocks, rendered as text for a terminal and as Markdown.
+"""Results as one document, a title and blocks, rendered as text for a terminal, as Markdown and as LaTeX.
 
 The macros of `report/parts.html` render the blocks as HTML. Texts of answers never become markup.
 """
@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from bert_judge.measures import Estimate
-from bert_judge.records import Signature
-from bert_judge.wording import LONGEST, LONGEST_LINE, clipped, code, escaped
+from bert_judge.records import Signature, __version__
+from bert_judge.wording import LONGEST, LONGEST_LINE, clipped, code, escaped, latex, visible
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +75,18 @@ class Table:
         rows.insert(1, rule)
         return _under(self.heading, "\n".join(f"| {' | '.join(row)} |" for row in rows), escaped(self.below))
 
+    def latex(self) -> str:
+        """As a table of LaTeX, with the rules of booktabs."""
+        head, *rows = [" & ".join(map(_latex_cell, row)) for row in (self.head, *self.body)]
+        # An asterisk or a bracket at the start of a row would belong to the command that ends the row before.
+        rows = [("{}" if row.startswith(("*", "[")) else "") + rf"{row} \\" for row in rows]
+        rows[:0] = [rf"{head} \\", r"\midrule"] if any(self.head) else []
+        columns = "".join("l" if place in self.left else "r" for place in range(len(self.head)))
+        caption = [rf"\caption{{{latex(self.heading)}}}"] if self.heading else []
+        below = [rf"\par\smallskip{{\footnotesize {latex(self.below)}\par}}"] if self.below else []
+        lines = [r"\begin{table}", r"\centering", *caption, rf"\begin{{tabular}}{{{columns}}}", r"\toprule", *rows]
+        return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", *below, r"\end{table}"])
+
 
 @dataclass(frozen=True, slots=True)
 class Chart:
@@ -95,6 +107,10 @@ class Chart:
         """The data, if there are any."""
         return self.data.markdown() if self.data else ""
 
+    def latex(self) -> str:
+        """The data, if there are any."""
+        return self.data.latex() if self.data else ""
+
 
 @dataclass(frozen=True, slots=True)
 class Facts:
@@ -114,6 +130,10 @@ class Facts:
         """As a list, with values as code: they can be copied as they are."""
         return _under(self.title, "\n".join(f"- {escaped(name)}: {code(value)}" for name, value in self.pairs))
 
+    def latex(self) -> str:
+        """As a table of two columns without a head."""
+        return Table(self.title, ("", ""), self.pairs, left=(0, 1)).latex()
+
 
 @dataclass(frozen=True, slots=True)
 class Example:
@@ -126,7 +146,7 @@ class Example:
 @dataclass(frozen=True, slots=True)
 class Examples:
     """Some of `total` answers of a kind. The terminal shows the first `most`; `more` says where the others are, with a
-    placeholder for their number.
+    placeholder for their number. Files have at most `longest` characters of a text.
     """
 
     title: str
@@ -134,6 +154,7 @@ class Examples:
     total: int
     most: int
     more: str
+    longest: int = LONGEST
 
     def text(self) -> str:
         """As lines of a terminal."""
@@ -150,8 +171,16 @@ class Examples:
         lines = []
         for number, example in enumerate(self.examples, 1):
             lines.append(f"{number}. {escaped(clipped(example.line, LONGEST))}")
-            lines += [f"    - {escaped(name)}: {code(text, LONGEST)}" for name, text in example.texts]
+            lines += [f"    - {escaped(name)}: {code(text, self.longest)}" for name, text in example.texts]
         return _under(self.title, "\n".join(lines))
+
+    def latex(self) -> str:
+        """As a numbered list."""
+        lines = []
+        for example in self.examples:
+            texts = [latex(f"{name}: {clipped(text, self.longest)}") for name, text in example.texts]
+            lines.append(latex(clipped(example.line, LONGEST)) + "\n" + _latex_list("itemize", texts))
+        return f"\\paragraph{{{latex(self.title)}}}\n{_latex_list('enumerate', lines)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +199,10 @@ class PagePanel:
         """As Markdown."""
         return self.plain.markdown()
 
+    def latex(self) -> str:
+        """As LaTeX."""
+        return self.plain.latex()
+
 
 Block = str | Table | Chart | Facts | Examples | PagePanel
 """A part of a document: a paragraph, or what `macro`, one of `report/parts.html`, renders as HTML."""
@@ -186,6 +219,11 @@ class Document:
 
     def __repr__(self) -> str:
         return self.text()
+
+    def joined(self, other: Document) -> Document:
+        """With the parts, notes and judges of another one after its own."""
+        notes, judges = [*self.notes, *other.notes], [*self.judges, *other.judges]
+        return Document(self.title, [*self.parts, *other.parts], notes, judges)
 
     def text(self) -> str:
         """As lines of a terminal, without the title. Notes come last, where they are seen; signatures are short."""
@@ -204,6 +242,26 @@ class Document:
         notes = "\n".join(f"- {escaped(note)}" for note in self.notes)
         return "\n\n".join(filter(None, [f"# {escaped(self.title)}", notes, *parts])) + "\n"
 
+    def latex(self) -> str:
+        """As a part of a LaTeX file that uses booktabs. Notes come last; the title and the signatures are comments."""
+        about = [self.title, f"bert-judge {__version__}", *(f"judge {name}: {judge}" for name, judge in self.judges)]
+        about.append(r"\usepackage{booktabs}; texts beyond Latin letters need LuaLaTeX or XeLaTeX")
+        comments = "\n".join(f"% {visible(line)}" for line in about if line)
+        parts = [latex(part) if isinstance(part, str) else part.latex() for part in self.parts]
+        notes = _latex_list("itemize", list(map(latex, self.notes)))
+        return "\n\n".join(filter(None, [comments, *parts, notes])) + "\n"
+
 
 def _under(title: str, *parts: str) -> str:
     return "\n\n".join(filter(None, [f"## {escaped(title)}" if title else "", *parts]))
+
+
+def _latex_cell(cell: Content) -> str:
+    text = shown(cell)
+    return "--" if text == "-" else latex(text)
+
+
+def _latex_list(kind: str, items: Sequence[str]) -> str:
+    """A list of LaTeX; nothing without items. The braces keep an item's bracket from being its label."""
+    lines = [rf"\begin{{{kind}}}", *(rf"\item {{}}{item}" for item in items), rf"\end{{{kind}}}"]
+    return "\n".join(lines) if items else ""

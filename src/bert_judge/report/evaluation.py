@@ -13,6 +13,7 @@ from bert_judge.report.document import Block, Chart, Content, Document, Example,
 from bert_judge.report.rows import shared
 from bert_judge.report.sections.agreement import reliability_table
 from bert_judge.report.sections.corrected import corrected_tables
+from bert_judge.report.sentences import exact_test, judge_sentence
 from bert_judge.studies.correct import Correction
 from bert_judge.studies.evaluate import (
     SMALL_CLASS,
@@ -57,6 +58,7 @@ def evaluation_document(evaluation: Evaluation, title: str) -> Document:
     parts: list[Block] = [headline, _overall(judges, evaluation.baselines)]
     parts += [_comparisons(evaluation)] if evaluation.comparisons else []
     parts += [_tuned(judge, judge.tuned) for judge in judges if judge.tuned]
+    parts += [judge_sentence(evaluation, judge) for judge in judges]
     parts += [_thresholds(judge, len(judges)) for judge in judges if judge.thresholds]
     parts += [_risk(judges)] if any(judge.curve for judge in judges) else []
     kinds = groupby(evaluation.slices, key=lambda part: part.kind)
@@ -89,11 +91,6 @@ def correction_document(
     table = Table("", ["", "accuracy", "width", ""], body, f"{below}; width: in points", left=(0, 3))
     groups = corrected_tables(correction.groups, by or "", level=below) if correction.groups else ()
     return Document("Corrected accuracy", [table, Facts(labels), *groups], correction.notes, [("", signature)])
-
-
-def exact_test(single: bool) -> str:
-    """The name of the test of two series of labels (`Differences.p_value`); `single`: no question is repeated."""
-    return "McNemar's exact test" if single else "exact sign-flip test by question"
 
 
 def _shown(name: str, agreement: Agreement, brackets: bool = True) -> str:

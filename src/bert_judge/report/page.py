@@ -94,6 +94,7 @@ class VerdictReport:
     def record(self) -> dict[str, Any]:
         """The report without its rows, for JSON: the data of each section by its name."""
         top = {
+            "version": __version__,
             "title": self.title,
             "rows": self.rows,
             "labels": self.labels,
@@ -157,11 +158,10 @@ def write_report(
     path = check_path(path)
     table = collect(runs, labels)
     report = make_report(table, title or ", ".join(dict.fromkeys(map(_input_name, runs[:3]))), notes)
-    record = {"version": __version__, **report.record()}
     contents = {
         path.name: _page(report, table, budget),
         path.with_suffix(".md").name: [report.document().markdown()],
-        path.with_suffix(".json").name: [json.dumps(record, indent=1) + "\n"],
+        path.with_suffix(".json").name: [json.dumps(report.record(), indent=1) + "\n"],
     }
     write_files(path.parent, contents)
     return report

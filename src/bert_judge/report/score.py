@@ -7,11 +7,10 @@ import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from bert_judge.errors import OutputError
 from bert_judge.inputs import SavedRun
 from bert_judge.measures import Estimate
 from bert_judge.report.document import Block, Content, Document, Example, Examples, Facts, Table
-from bert_judge.results import BAD_ROWS, ResultFolder, write_files
+from bert_judge.results import BAD_ROWS, ResultFolder, check_free, write_files
 from bert_judge.results.summary import Summary
 from bert_judge.studies.harness import HarnessComparison, SeveralLine, ToolDisagreement
 from bert_judge.wording import INTERVALS, SAID, clipped, csv_text, interval, number, percent, points, rows_out_of_scope
@@ -94,12 +93,7 @@ def write_columns(results: Mapping[str, ResultFolder], folder: Path, *, candidat
 
 def columns_path(folder: Path) -> Path:
     """Where `write_columns` writes the table of a folder. Raises OutputError if another file of that name is there."""
-    path = folder.parent / f"{folder.resolve().name}-suite.csv"
-    if path.exists():
-        with path.open("rb") as file:
-            if not file.read(12).startswith(b"id,question,"):
-                raise OutputError(f"{path} is in the way, and no run wrote it; name another output folder.")
-    return path
+    return check_free(folder.parent / f"{folder.resolve().name}-suite.csv", "id,question,")
 
 
 _HEAD = ("rows", "undecided", "score", "judged correct")

@@ -27,6 +27,7 @@ from bert_judge.results.files import (
     SCORES,
     VERDICTS,
     check_folder,
+    check_free,
     read_list,
     write_files,
 )
@@ -53,6 +54,7 @@ __all__ = [
     "Identity",
     "ResultFolder",
     "check_folder",
+    "check_free",
     "circumstances",
     "damage",
     "different_figures",

@@ -44,6 +44,19 @@ def check_folder(folder: str | Path) -> Path:
     return folder
 
 
+def check_free(path: Path, start: str) -> Path:
+    """The path, to which a file may be written. Raises OutputError where another file is, that does not begin so."""
+    if not path.exists() and not path.is_symlink():
+        return path
+    try:
+        with path.open("rb") as file:
+            if path.is_file() and file.read(len(start)) == start.encode():
+                return path
+    except OSError:
+        pass  # a folder, or what may not be read
+    raise OutputError(f"{path} is in the way, and no run wrote it; choose another name.")
+
+
 def read_list(path: Path, content: str) -> list[Any]:
     """A JSON list, such as `candidates.json`; errors name its content. Raises InputError."""
     try:

@@ -128,14 +128,13 @@ def disagreement_records(table: VerdictTable) -> Iterator[dict[str, Any]]:
 def _judge(judge: JudgeColumn, table: VerdictTable, votes: Integers | None) -> PanelJudge:
     """A judge beside the votes of the majority, None for two judges."""
     decided = judge.labels >= 0
-    labelled = decided & (table.golds >= 0)
     return PanelJudge(
         judge.name,
         judge.signature,
         rows=int(judge.judged.sum()),
         undecided=int((judge.judged & ~decided).sum()),
         right=rate(judge.labels[decided] == 1, table.clusters[decided]),
-        accuracy=rate((judge.labels == table.golds)[labelled], table.clusters[labelled]),
+        accuracy=table.agreement(judge),
         alone=None if votes is None else int((decided & (votes >= 0) & (judge.labels != votes)).sum()),
     )
 

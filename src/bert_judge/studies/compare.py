@@ -83,11 +83,14 @@ class ModelComparison:
     """Models by one judge, or by human labels, the best first, and all pairs of them.
 
     `corrected` has accuracies and differences without the judge's error, where some of the answers have human labels.
+    `agreement` is the rate at which the judge agrees with human labels of the answers, without a value where it has
+    none in common with people.
     """
 
     judge: str
     signature: Signature | None
     measure: Measure
+    agreement: Estimate
     models: Sequence[ComparedModel]
     pairs: Sequence[ModelPair]
     notes: Sequence[str]
@@ -194,6 +197,7 @@ class _Models:
     judge: str
     signature: Signature | None
     measure: Measure
+    agreement: Estimate
     rows: Sequence[Row]
     values: Numbers
     clusters: Integers
@@ -219,7 +223,7 @@ class _Models:
             )
         signature = None if judge.name == DIFFERENT else judge.signature
         rows = [verdict or row for verdict, row in zip(judge.verdicts, table.rows, strict=True)]
-        return cls(judge.name, signature, measure, rows, values, table.clusters, places)
+        return cls(judge.name, signature, measure, table.agreement(judge), rows, values, table.clusters, places)
 
     @classmethod
     def by_labels(cls, table: VerdictTable) -> _Models | None:
@@ -228,7 +232,7 @@ class _Models:
         values = np.where(table.golds >= 0, table.golds, np.nan)
         if _without(values, places):
             return None
-        return cls(HUMAN_LABELS, None, TRUE_ACCURACY, table.rows, values, table.clusters, places)
+        return cls(HUMAN_LABELS, None, TRUE_ACCURACY, Estimate(None), table.rows, values, table.clusters, places)
 
 
 def model_places(
@@ -269,6 +273,7 @@ def _compare(models: _Models, bootstrap: BootstrapSettings) -> ModelComparison:
         models.judge,
         models.signature,
         models.measure,
+        models.agreement,
         sorted(ranked, key=lambda model: -(model.value.value or 0.0)),
         pairs,
         [*_notes(models, pairs), *notes[:_MOST_NOTES], *([f"({more} more such pairs)"] if more > 0 else [])],

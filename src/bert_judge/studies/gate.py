@@ -45,9 +45,15 @@ class GateLimits:
 
 
 class Check(NamedTuple):
-    """One limit: whether it is missed, and a sentence with the value and the limit."""
+    """One limit of a result, by its name (`max_drop` for a baseline): whether it is missed, the value (None where there
+    is none) and the limit, and both in a sentence.
+    """
 
+    folder: str
+    name: str
     missed: bool
+    value: float | None
+    limit: float
     sentence: str
 
 
@@ -67,15 +73,17 @@ def check_run(run: Run, limits: GateLimits, baseline: Run | None = None, max_dro
     """
     if not 0 <= max_drop <= 1:
         raise InputError(f"max_drop is {max_drop}; a difference between 0 and 1 was expected, like 0.02.")
-    checks = [_check(name, value, _MEASURES[name](run)) for name, value in limits.in_force.items()]
+    checks = [_check(run, name, value) for name, value in limits.in_force.items()]
     return checks + ([_regression(run, baseline, max_drop)] if baseline else [])
 
 
-def _check(name: str, limit: float, measured: _Measured) -> Check:
+def _check(run: Run, name: str, limit: float) -> Check:
+    measured = _MEASURES[name](run)
     least = name.startswith("min_")
     missed = measured.value is None or (measured.value < limit if least else measured.value > limit)
     shown = f"{limit:,}" if name == "min_rows" else number(limit) if name == "min_score" else percent(limit)
-    return Check(missed, f"{measured.words}; asked for at {'least' if least else 'most'} {shown}")
+    sentence = f"{measured.words}; asked for at {'least' if least else 'most'} {shown}"
+    return Check(str(run.folder), name, missed, measured.value, limit, sentence)
 
 
 def _accuracy(run: Run) -> _Measured:
@@ -136,4 +144,5 @@ def _regression(run: Run, baseline: Run, max_drop: float) -> Check:
     change = f"{comparison.measure} {shown}{unit} against {baseline.folder} on {difference.rows:,} shared rows"
     most = f" over {max_drop * 100 if labels else max_drop:g}{unit}" if max_drop else ""
     asked = f"asked for no drop{most} beyond chance"
-    return Check(highest < -max_drop, "; ".join([change, asked, *(note.rstrip(".") for note in table.notes)]))
+    sentence = "; ".join([change, asked, *(note.rstrip(".") for note in table.notes)])
+    return Check(str(run.folder), "max_drop", highest < -max_drop, difference.value, -max_drop, sentence)

@@ -16,6 +16,7 @@ from typing import Literal
 from bert_judge.errors import InputError
 from bert_judge.judges.naming import distinct
 from bert_judge.measures.arrays import Integers, Numbers, Truths, factorise, np
+from bert_judge.measures.estimates import Estimate, rate
 from bert_judge.records import Row, Scale, Signature
 from bert_judge.results.runs import Run
 from bert_judge.studies.pairing import (
@@ -150,6 +151,11 @@ class VerdictTable:
         labels = np.stack([judge.labels for judge in self.judges])
         mixed: Truths = (labels == 1).any(axis=0) & (labels == 0).any(axis=0)
         return mixed
+
+    def agreement(self, judge: JudgeColumn) -> Estimate:
+        """The rate at which a judge agrees with the human labels, over rows that it could decide."""
+        both = (judge.labels >= 0) & (self.golds >= 0)
+        return rate((judge.labels == self.golds)[both], self.clusters[both])
 
     @cached_property
     def facets(self) -> Sequence[Facet]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from bert_judge.errors import InputError
-from bert_judge.report.document import Block, Content, Table
+from bert_judge.report.document import Content, Table
 from bert_judge.report.sections import Findings, Section, estimate_cell
 from bert_judge.studies.compare import corrected_models, model_places
 from bert_judge.studies.groups import CorrectedGroups
@@ -33,17 +33,17 @@ def corrected_section(findings: Findings) -> Section | None:
     table = findings.table
     if not table.labels:
         return None
+    data = [CorrectedJudge(of.judge, "model", of.corrected) for of in findings.comparisons if of.corrected]
     by = next((facet.name for facet in table.facets if facet.name in ("model", "candidate_model")), "")
     models = [row.meta.get(by) if by else "all answers" for row in table.rows]
-    data, blocks = list[CorrectedJudge](), list[Block]()
-    for judge in table.judges:
+    for judge in () if findings.comparisons else table.judges:
         try:
             groups = corrected_models(table, judge, model_places(table, judge.judged, models))
         except InputError as error:
             return Section("corrected", [], [Table("Corrected accuracy", ["none"], [], str(error))])
         if groups and (by or groups.accuracies[0].corrected.value is not None):
             data.append(CorrectedJudge(judge.name, by, groups))
-            blocks += corrected_tables(groups, by, judge.name)
+    blocks = [block for judge in data for block in corrected_tables(judge.groups, judge.by, judge.judge)]
     return Section("corrected", data, blocks) if data else None
 
 

@@ -33,8 +33,11 @@ def models_section(findings: Findings) -> Section | None:
     notes = [note.removesuffix(".") for note in comparisons[0].notes]
     others = [replace(table, below="; ".join([table.below, *notes])) for table in others]
     blocks: list[Block] = [*map(in_words, comparisons), PagePanel("cards", cards, plain), *others]
-    # A pair's flips are rows: the page has them all.
-    data = [replace(models, pairs=[replace(pair, flips=()) for pair in models.pairs]) for models in comparisons]
+    # A pair's flips are rows, which the page has; what is corrected is a section of its own.
+    data = [
+        replace(models, pairs=[replace(pair, flips=()) for pair in models.pairs], corrected=None)
+        for models in comparisons
+    ]
     return Section("models", data, blocks, "overview")
 
 
