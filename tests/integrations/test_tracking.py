@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
@@ -57,12 +60,10 @@ def test_a_tracker_that_is_not_there_leaves_the_result_whole(
     assert command(*SCORE, "out", "--report_to", "mlflow")[0] == 0
 
 
-def test_a_run_of_wandb_has_figures_and_files(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_of_wandb_has_figures_and_files() -> None:
     pytest.importorskip("wandb")
-    monkeypatch.setenv("WANDB_MODE", "offline")
-    status, _, err = command(*SCORE, "out", "--report_to", "wandb")
-    assert status == 0, err
-    (run,) = Path("wandb").glob("offline-run-*/run-*.wandb")
-    written = run.read_bytes()
-    assert b"accuracy.low" in written
-    assert b"verdicts.jsonl" in written
+    words = [sys.executable, "-m", "bert_judge", *map(str, SCORE), "out", "--report_to", "wandb"]
+    done = subprocess.run(words, env={**os.environ, "WANDB_MODE": "offline"}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    (run,) = Path("wandb").glob("offline-run-*/run-*.wandb")  # written whole when the process ends
+    assert all(name in run.read_bytes() for name in (b"accuracy.low", b"RegexJudge", b"verdicts.jsonl"))

@@ -24,6 +24,7 @@ def test_a_document_in_both_forms():
     judge = Signature.make("Judge", model="m", threshold=0.5)
     document = Document("All *of* it", ["Two rows.", TABLE], ["a <note>"], [("j", judge)])
     assert document.text() == f"Two rows.\n\n{TABLE.text()}\n\njudge  j: Judge m\n\nnote: a <note>"
+    assert repr(document) == document.text()
     assert document.markdown() == (
         "# All \\*of\\* it\n\n- a \\<note\\>\n\nTwo rows.\n\n"
         f"{TABLE.markdown()}\n\n## Signatures\n\n- j: `Judge|model:m|threshold:0.5`\n"

@@ -85,9 +85,7 @@ class ScoreOptions(VerdictOptions, InputOptions):
     files: Annotated[
         tuple[str, ...], "answers in any format, saved runs of other tools, folders, or -", Argument("FILE")
     ]
-    candidates: Annotated[
-        str | None, "columns of several models' candidates, all scored and compared: a,b or 'a,\"b, c\"'"
-    ] = None
+    candidates: Annotated[str | None, "columns of several models' candidates, all scored and compared: a,b"] = None
     report_to: Annotated[Tracker | None, "also send figures and the folder, with its texts, to this tracker"] = None
     no_report: Annotated[bool, f"write no {REPORT} (it shows a sample of over {PAGE_ROWS:,} rows)"] = False
 

@@ -21,7 +21,7 @@ def track(folder: Path, name: str, tracker: Tracker) -> None:
     summary, judge = record["summary"], record["identity"]["signature"]
     ends = {f"accuracy.{end}": summary["accuracy"][end] for end in ("low", "high")}
     numbers = {key: float(value) for key, value in {**figures(summary), **ends}.items() if value is not None}
-    settings = {"judge": judge["name"], **judge["settings"], "input": record["input"]["path"]}
+    settings = {"judge": judge["name"], **judge["settings"], "input": record["input"]["path"][:500]}
     failure: type[Exception] = package.MlflowException if tracker == "mlflow" else package.Error
     try:
         if tracker == "mlflow":
