@@ -36,7 +36,7 @@ def report(page: Page, path: Path) -> None:
     """The answers of three models."""
     page.goto(f"{path.as_uri()}#models=models+differ")
     page.wait_for_selector(READ)
-    page.evaluate("document.getElementById('answers').scrollIntoView()")
+    page.evaluate("document.getElementById('quick').scrollIntoView()")
     page.screenshot(path=IMAGES / "report.png")
 
 

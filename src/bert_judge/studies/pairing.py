@@ -192,14 +192,16 @@ def check_matched(
             f"{how}, none match{hint}; runs on the same questions and references (two models), or on the same answers "
             "(two judges), were expected."
         )
+    if not few:
+        return None
     questions = len({row.cluster for row in matched})
-    if few and questions < FEWEST_QUESTIONS:
+    if questions < FEWEST_QUESTIONS:
         match = "question matches" if questions == 1 else "questions match"
         raise InputError(
             f"{how}, only {questions} {match}, too few to compare; {FEWEST_QUESTIONS} or more, or half of the rows, "
             "were expected."
         )
-    return f"only {len(matched):,} {how} match." if few else None
+    return f"only {len(matched):,} {how} match."
 
 
 # -------------------------------------------------------------------------------------------------------- human labels

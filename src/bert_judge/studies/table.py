@@ -178,6 +178,12 @@ class VerdictTable:
                     return Lineup([facet.levels[code] for code in order], models, lines)
         return None
 
+    def of_models(self, lineup: Lineup) -> VerdictTable:
+        """The answers of the models of a lineup, under these names."""
+        table = replace(self, models=[lineup.names[place] if place >= 0 else "" for place in lineup.models.tolist()])
+        table.__dict__["clusters"] = self.clusters
+        return table.part(np.flatnonzero(lineup.models >= 0).tolist())
+
     def part(self, places: Iterable[int]) -> VerdictTable:
         """The table of the answers at these places."""
         chosen = np.asarray(list(places), np.int64)

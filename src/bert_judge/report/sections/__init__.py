@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from html import escape
 from typing import Any, Literal
 
@@ -51,10 +51,8 @@ def _compared(table: VerdictTable) -> tuple[Sequence[ModelComparison], Sequence[
     """The models of a table against each other, if it has several, with notes."""
     if table.lineup is None:
         return (), ()
-    places = np.flatnonzero(table.lineup.models >= 0)
-    names = [table.lineup.names[model] for model in table.lineup.models[places].tolist()]
     try:
-        return compare_models(replace(table.part(places), models=names)), ()
+        return compare_models(table.of_models(table.lineup)), ()
     except InputError as error:
         return (), [f"The models are not compared: {error}"]
 

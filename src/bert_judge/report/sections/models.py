@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 from bert_judge.measures.arrays import np
@@ -72,7 +73,8 @@ def _lead(name: str, pair: ModelPair, comparison: ModelComparison) -> str:
         lead = replace(lead, value=-(lead.value or 0.0), low=high and -high, high=low and -low)
     ahead, *ends = interval(lead, number if comparison.measure == MEAN_SCORE else points).replace("+", "").split(" ", 1)
     units = "" if comparison.measure == MEAN_SCORE else " points"
-    return f"{' '.join([ahead + units, *ends])}, p = {p_value(pair.p_holm)}".replace("= <", "<")
+    p = "corrected p" if len(comparison.pairs) > 1 else "p"
+    return f"{' '.join([ahead + units, *ends])}, {p} = {p_value(pair.p_holm)}".replace("= <", "<")
 
 
 def _card(model: ComparedModel, findings: Findings) -> Card:
@@ -100,10 +102,11 @@ def _counts(model: str, table: VerdictTable, judge_name: str) -> dict[str, str]:
         return {}
     places = np.flatnonzero(table.lineup.models == table.lineup.names.index(model))
     verdicts = [row.verdict for row in judge.part(places).verdicts if row]
-    reasons = [verdict.out_of_scope for verdict in verdicts if verdict.out_of_scope]
     counts = {
         "undecided": str(sum(verdict.score is None for verdict in verdicts)),
         "truncated": str(sum(bool(verdict.truncated) for verdict in verdicts)),
-        "out of scope": rows_out_of_scope({reason: reasons.count(reason) for reason in reasons}),
+        "out of scope": rows_out_of_scope(
+            Counter(verdict.out_of_scope for verdict in verdicts if verdict.out_of_scope)
+        ),
     }
     return {name: count for name, count in counts.items() if count not in ("0", "-")}
