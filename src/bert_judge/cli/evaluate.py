@@ -28,7 +28,7 @@ from bert_judge.judges.tuned import Tuning
 from bert_judge.records import Row, __version__
 from bert_judge.report.evaluation import evaluation_document
 from bert_judge.report.sentences import judge_sentence
-from bert_judge.results import ResultFolder, check_folder, write_files
+from bert_judge.results import ResultFolder, check_file, check_folder, write_files
 from bert_judge.results.files import facts
 from bert_judge.results.runs import Run, load_run
 from bert_judge.studies.evaluate import (
@@ -86,7 +86,7 @@ def main(arguments: Sequence[str]) -> int:
     specs = with_flags(specs, {"tuned": options.tuned}) if options.tuned else specs
     if options.tune:
         tuned = ["tuned" in spec.settings for spec in specs] + ["tuned" in run.signature.settings for run in saved]
-        _check_tune(Path(options.tune), tuned)
+        _check_tune(check_file(options.tune), tuned)
     sources = [open_input(path, options) for path in files]
     labels = read_labels(options.labels, options.map if files else None) if options.labels else None
     _check(sources, saved, labels, options, settings)

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from pathlib import Path
 from typing import Annotated
 
 from bert_judge.cli import GATE_MISSED, say, say_error
 from bert_judge.cli.flags import Argument, FormatOptions, Parser, options_from
 from bert_judge.errors import InputError
 from bert_judge.report.gate import JUNIT_START, gate_document, gate_junit
-from bert_judge.results import check_folder, check_free, write_files
+from bert_judge.results import check_file, check_free, write_files
 from bert_judge.results.runs import Run, find_runs
 from bert_judge.studies.gate import GateLimits, check_run
 
@@ -46,9 +45,7 @@ def main(arguments: Sequence[str]) -> int:
         parser.error("no limit was given; name one, such as --min_accuracy 0.8, or a --baseline")
     if options.max_drop and options.baseline is None:
         parser.error("--max_drop is about a --baseline, which is missing")
-    junit = check_free(Path(options.junit), JUNIT_START) if options.junit else None
-    if junit:
-        check_folder(junit.parent)
+    junit = check_free(check_file(options.junit), JUNIT_START) if options.junit else None
     results = _by_name(options.folder)
     before = _baselines(results, options.baseline) if options.baseline else {}
     checks = {name: check_run(run, limits, before.get(name), options.max_drop) for name, run in results.items()}

@@ -37,7 +37,7 @@ def comparison_document(
     every_pair: bool = True,
     more: str = "",
 ) -> Document:
-    """All tables, a sentence for each judge, and `flips` of the answers that two models, or judges (`apart`), differ on.
+    """All tables, a sentence for each judge, and `flips` of the answers on which models or judges (`apart`) differ.
 
     Without `every_pair`, of many pairs of models only those of neighbours in the ranking are there. `more` says where
     further answers are, with a placeholder for their number.

@@ -44,6 +44,14 @@ def check_folder(folder: str | Path) -> Path:
     return folder
 
 
+def check_file(path: str) -> Path:
+    """The path of a file to write. Raises OutputError for an address, and where `check_folder` does for its folder."""
+    if "://" in path:
+        raise OutputError(f"{public_text(path)} is an address; a file was expected.")
+    check_folder(Path(path).parent)
+    return Path(path)
+
+
 def check_free(path: Path, start: str) -> Path:
     """The path, to which a file may be written. Raises OutputError where another file is, that does not begin so."""
     if not path.exists() and not path.is_symlink():
