@@ -155,7 +155,7 @@ def test_what_makes_no_sense(complaint: Callable[..., str], subtests: pytest.Sub
     lines |= {
         "tasks --format html": "argument --format: invalid choice: 'html'",
         "correct out --json": "there is no flag --json",
-        "score a.csv --quiet --format latex": "--quiet prints no table, so --format latex has nothing to do; leave one out",
+        "score a.csv --quiet --format latex": "--quiet prints no table, so --format latex has",
         "bertscore --texts -r a -c b --plot a.png --format json": "--plot prints no table, so --format json",
     }
     for line, sentence in lines.items():

@@ -244,7 +244,11 @@ class Document:
 
     def latex(self) -> str:
         """As a part of a LaTeX file that uses booktabs. Notes come last; the title and the signatures are comments."""
-        about = [self.title, f"bert-judge {__version__}", *(f"judge {name}: {judge}" for name, judge in self.judges)]
+        about = [
+            self.title,
+            f"bert-judge {__version__}",
+            *(f"judge {name or judge.short}: {judge}" for name, judge in self.judges),
+        ]
         about.append(r"\usepackage{booktabs}; texts beyond Latin letters need LuaLaTeX or XeLaTeX")
         comments = "\n".join(f"% {visible(line)}" for line in about if line)
         parts = [latex(part) if isinstance(part, str) else part.latex() for part in self.parts]
