@@ -19,6 +19,7 @@ WITHOUT_TABLE = {"serve": "", "label": "out", "generate": "--model_path m --task
 THREE = EXAMPLES.with_name("three_models.csv")
 TINY = "--dev_share 0.3 --num_train_epochs 1 --evaluations 1 --max_tokens 60"
 LINES = {
+    "try": "q a b --judge containment",
     "score": f"{EXAMPLES} --judge containment --output_dir scored",
     "show": "out three --wrong --limit 2 --full",
     "report": "out -o page.html",

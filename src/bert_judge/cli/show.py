@@ -134,8 +134,8 @@ def main(arguments: Sequence[str]) -> int:
             options.mention(f"\n{len(first)} of {shown} rows are shown; --limit 0 shows all.")
         if any(row.why for row in first):
             options.mention(f"\n{_LEGEND}")
-        parts.append(_examples(title, first, clipped) if first else title)
-        answers = [row.record() | ({"why": asdict(row.why)} if row.why else {}) for row in first]
+        parts.append(row_examples(title, first, clipped) if first else title)
+        answers = list(map(row_record, first))
         counts = {"folder": str(folder), "rows": total, "matching": shown, "filters": chosen}
         records.append({**counts, "answers": answers})
     if options.format != "text":
@@ -143,7 +143,12 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
-def _examples(title: str, rows: Sequence[Row], clipped: int | None) -> Examples:
+def row_record(row: Row) -> dict[str, Any]:
+    """A row as JSON, with the words that decided where they are known."""
+    return row.record() | ({"why": asdict(row.why)} if row.why else {})
+
+
+def row_examples(title: str, rows: Sequence[Row], clipped: int | None = CLIPPED) -> Examples:
     """Rows as a part of a document."""
     examples = [
         Example(next(row_lines(row)), [(name, text.translate(_PLAIN)) for name, text in _texts(row, clipped)])

@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Annotated
 
 from bert_judge.cli import log_shown, say
-from bert_judge.cli.flags import Argument, Parser, options_from
+from bert_judge.cli.flags import Argument, FormatOptions, Parser, options_from
 from bert_judge.cli.judging import JUDGE_FAILED, add_judges
-from bert_judge.cli.show import legend, row_lines
+from bert_judge.cli.show import legend, row_examples, row_lines, row_record
 from bert_judge.errors import InputError
 from bert_judge.judges.occlusion import explain
 from bert_judge.records import Row, Sample
+from bert_judge.report.document import Document
 from bert_judge.studies.score import judged_records
 
 _EXAMPLES = """examples:
@@ -23,7 +24,7 @@ _EXAMPLES = """examples:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TryOptions:
+class TryOptions(FormatOptions):
     """What `try` takes besides the flags of the judge."""
 
     question: Annotated[str, "the question; an empty text for none", Argument("QUESTION")]
@@ -41,9 +42,9 @@ def main(arguments: Sequence[str]) -> int:
     parser = Parser("try", "QUESTION REFERENCE … CANDIDATE [flags]", _EXAMPLES, {"flags": TryOptions})
     read_judges = add_judges(parser, arguments, several="each of them")
     values = parser.parse(arguments)
-    options, status = options_from(TryOptions, values), 0
+    options, rows, status = options_from(TryOptions, values), list[Row](), 0
     question = options.question if options.question.strip() else None
-    for number, (name, spec) in enumerate(read_judges(values).items()):
+    for name, spec in read_judges(values).items():
         sample = Sample(options.candidate, options.references, question, name)
         with log_shown(True):
             judge = spec.make().fitted([sample])
@@ -53,7 +54,12 @@ def main(arguments: Sequence[str]) -> int:
         if explained and info.threshold is not None and row.score is not None:
             (why,) = explain(judge, [(sample, row.score)])
             row = replace(row, why=why) if why.sentences or why.words else row
-        lines = row_lines(row, None, "P(correct) " if info.scale == "probability" else "score ")
-        say("\n" * (number > 0) + "\n".join(lines) + legend(row))
+        if options.format == "text":
+            lines = row_lines(row, None, "P(correct) " if info.scale == "probability" else "score ")
+            say("\n" * bool(rows) + "\n".join(lines) + legend(row))
+        rows.append(row)
         status = JUDGE_FAILED if row.verdict.failed else status
+    if options.format != "text":
+        parts = [row_examples(row.id or "", [row], None) for row in rows]
+        options.show(Document("One answer", parts), {"answers": list(map(row_record, rows))})
     return status
