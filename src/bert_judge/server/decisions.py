@@ -78,8 +78,8 @@ class DecisionRules:
     def problem(self, name: str | None, question: DecisionQuestion | SystemOneQuestion) -> str:
         """Why a question can't be answered; empty if it can."""
         if name not in self._names and (len(name or "") > _LONGEST_NAME or plain_name(name or "") not in _NAMES):
-            mapped = "the operator of this server can map its name to correct"
-            return f"the question {shown(name)} is not known here; call it correct, or {mapped} (questions)."
+            mapped = "let the operator of this server map its name to that (questions)"
+            return f"the question {shown(name)} is not known here; call it correct, or {mapped}."
         if question.answer(0.5) is None:
             expected = "correct/incorrect, yes/no, true/false or pass/fail, or several levels of a score,"
             return f"the question {shown(name)} has other outcomes than those of correctness; {expected} were expected."
