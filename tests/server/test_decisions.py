@@ -396,7 +396,8 @@ def test_wrong_bodies_get_a_sentence(url: str, subtests: pytest.Subtests) -> Non
     for path, body, status, message in [
         ("/v1/systemone", right | {"questions": {"correct": {"type": "box"}}}, 422, "'noul', 'choice' or 'score' was"),
         ("/v1/systemone", right | {"questions": {}}, 422, "questions is empty"),
-        ("/v1/systemone", right | {"questions": many}, 422, "questions"),
+        ("/v1/systemone", right | {"questions": many}, 413, "401 questions were sent; up to 400 are allowed"),
+        ("/v1/systemone", right | {"state": [{}] * 10_001}, 400, "10,001 messages; up to 10,000 are allowed"),
         ("/v1/systemone", right | {"assets": {"a": {}}}, 400, "assets can't be read"),
         ("/v1/systemone", right | {"questions": {"correct": {"type": "score", "criteria": {}}}}, 400, "several levels"),
         ("/v1/systemone", right | {"questions": {"correct": {"type": "choice"}}}, 400, "yes/no, true/false"),

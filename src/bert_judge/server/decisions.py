@@ -10,7 +10,7 @@ from typing import Annotated, Final
 from urllib.parse import quote
 
 from fastapi import APIRouter, Request, Response
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, BeforeValidator, Field
 
 from bert_judge.errors import InputError
 from bert_judge.inputs.columns import plain_name
@@ -26,16 +26,18 @@ FIELDS_HEADER: Final = "X-Bert-Judge-Fields"
 
 REFUSED_HEADER: Final = "X-Bert-Judge-Refused"
 """Why the first of the refused questions was refused."""
-
 _NAMES: Final = frozenset(["correct", "correctness", "is_correct"])
 _MOST_QUESTIONS, _LONGEST_NAME = 400, 100
 _USAGE: Final = {"input_tokens": 0, "output_tokens": 0}
-_DETAILED_USAGE: Final = {
-    **_USAGE,
-    "total_tokens": 0,
-    "input_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 0},
-    "output_tokens_details": {"reasoning_tokens": 0},
-}
+_DETAILS: Final = {"input_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 0}, "total_tokens": 0}
+_DETAILED_USAGE: Final = {**_USAGE, **_DETAILS, "output_tokens_details": {"reasoning_tokens": 0}}
+
+
+def _counted(questions: object) -> object:
+    """Questions, none of which is read if there are too many."""
+    if isinstance(questions, list | dict) and len(questions) > _MOST_QUESTIONS:
+        raise RefusedError(413, f"{len(questions):,} questions were sent; up to {_MOST_QUESTIONS} are allowed.")
+    return questions
 
 
 class DecisionBody(StrictBody):
@@ -43,7 +45,7 @@ class DecisionBody(StrictBody):
 
     model: str = Field(description="One of the served judges.")
     input: Content = Field(description="JSON with question, reference and candidate, as text or in a message.")
-    questions: Annotated[list[DecisionQuestion], Field(min_length=1, max_length=_MOST_QUESTIONS, fail_fast=True)]
+    questions: Annotated[list[DecisionQuestion], Field(min_length=1, fail_fast=True), BeforeValidator(_counted)]
 
 
 class SystemOneBody(StrictBody):
@@ -51,7 +53,7 @@ class SystemOneBody(StrictBody):
 
     model: str = Field(description="One of the served judges.")
     state: Content = Field(description="Question, reference and candidate by their usual names.")
-    questions: Annotated[dict[str, SystemOneQuestion], Field(min_length=1, max_length=_MOST_QUESTIONS)]
+    questions: Annotated[dict[str, SystemOneQuestion], Field(min_length=1), BeforeValidator(_counted)]
     assets: dict[str, object] | None = Field(None, description="Images, which can't be read.")
 
 
@@ -75,11 +77,9 @@ class DecisionRules:
 
     def problem(self, name: str | None, question: DecisionQuestion | SystemOneQuestion) -> str:
         """Why a question can't be answered; empty if it can."""
-        if name is None:
-            return "a question has no name; call it correct."
-        if name not in self._names and (len(name) > _LONGEST_NAME or plain_name(name) not in _NAMES):
-            mapped = "the operator of this server can map its name to correct"
-            return f"the question {shown(name)} is not known here; call it correct, or {mapped} (questions)."
+        if name not in self._names and (len(name or "") > _LONGEST_NAME or plain_name(name or "") not in _NAMES):
+            mapped = "let the operator of this server map its name to that (questions)"
+            return f"the question {shown(name)} is not known here; call it correct, or {mapped}."
         if question.answer(0.5) is None:
             expected = "correct/incorrect, yes/no, true/false or pass/fail, or several levels of a score,"
             return f"the question {shown(name)} has other outcomes than those of correctness; {expected} were expected."
@@ -97,8 +97,8 @@ async def _decide(
     if queue.judge.info.scale == "score":
         raise RefusedError(400, f"{queue.name} gives no probabilities; name another model.")
     try:
-        read_json(await request.body())  # of a field that is there twice, the parsed body has the last one only
         row = reader.read(state)
+        read_json(await request.body())  # of a field that is there twice, the parsed body has the last one only
     except InputError as error:
         raise RefusedError(400, str(error), "state") from error
     paths = {role: quote(shortened(path), safe="._-", errors="replace") for role, path in row.paths.items()}

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 from bert_judge.server.responses import shown
 
 _PAIRS: Final = (("correct", "incorrect"), ("yes", "no"), ("true", "false"), ("pass", "fail"))
+_MOST_OUTCOMES = 255
 Content = Annotated[object, WithJsonSchema({"anyOf": [{"type": kind} for kind in ("string", "object", "array")]})]
 """Text or JSON."""
 
@@ -37,8 +38,8 @@ class DecisionQuestion(StrictBody):
 
     type: Literal["predicate", "choice", "score"]
     name: str | None = None
-    choices: Annotated[list[ChoiceOption], Field(fail_fast=True)] = []
-    levels: Annotated[list[ScoreLevel], Field(fail_fast=True)] = []
+    choices: Annotated[list[ChoiceOption], Field(max_length=_MOST_OUTCOMES, fail_fast=True)] = []
+    levels: Annotated[list[ScoreLevel], Field(max_length=_MOST_OUTCOMES, fail_fast=True)] = []
 
     def answer(self, correct: float) -> dict[str, object] | None:
         """The answer for P(correct); None if the outcomes are no known pair, or there are no two levels."""
@@ -61,13 +62,13 @@ class SystemOneQuestion(StrictBody):
     """The same: a noul is a statement, `criteria` has an object of outcomes, or the levels."""
 
     type: Literal["noul", "choice", "score"]
-    criteria: dict[str, object] | list[Content] | None = None
+    criteria: dict[str, object] | Annotated[list[Content], Field(max_length=_MOST_OUTCOMES)] | None = None
 
     def answer(self, correct: float) -> dict[str, object] | None:
         """The answer for P(correct); None if the outcomes are no known pair, or there are no two levels."""
         if self.type == "noul":
             return {"type": self.type, "noul": correct}
-        criteria = self.criteria or []
+        criteria = self.criteria
         if isinstance(criteria, dict) and self.type == "choice" and (shares := _pair_shares([*criteria], correct)):
             probabilities = dict(zip(criteria, shares, strict=True))
             return {"type": self.type, **_likeliest([*criteria], shares), "probabilities": probabilities}

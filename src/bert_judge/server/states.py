@@ -7,7 +7,7 @@ so that no candidate can bring its own reference.
 from __future__ import annotations
 
 import json
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 from string import Formatter
 from typing import Final, NamedTuple
@@ -101,24 +101,21 @@ class StateReader:
 
         What is inside a candidate or a reference is theirs alone; a question's field may hold the whole row.
         """
-        level, count = [("", state)], 0
-        for depth in range(_DEEPEST):
-            inner: list[tuple[str, Mapping[str, object]]] = []
-            for prefix, values in level:
-                count += len(values)
-                if count > _MOST_FIELDS:
-                    raise InputError(f"the state has over {_MOST_FIELDS:,} fields; send those of one row.")
-                for name, value in values.items():
-                    path = f"{prefix}{name}"
-                    if value is None or path in self._paths.values():
-                        continue
-                    role = _role_of(name)
-                    if isinstance(value, Mapping) and role in (None, "question"):
-                        inner.append((f"{path}.", value))
-                        role = None if any(map(_role_of, value)) else role  # a row inside `input`
-                    if role:
-                        yield depth, path, role, value
-            level = inner
+        objects, count = deque([(0, "", state)]), 0
+        while objects:
+            depth, prefix, values = objects.popleft()
+            count += len(values)
+            if count > _MOST_FIELDS:
+                raise InputError(f"the state has over {_MOST_FIELDS:,} fields; send those of one row.")
+            for name, value in values.items():
+                path, role = f"{prefix}{name}", _role_of(name)
+                if value is None or path in self._paths.values():
+                    continue
+                if isinstance(value, Mapping) and role in (None, "question") and depth < _DEEPEST:
+                    objects.append((depth + 1, f"{path}.", value))
+                    role = None if any(map(_role_of, value)) else role  # a row inside `input`
+                if role:
+                    yield depth, path, role, value
 
 
 class _Template(NamedTuple):
@@ -192,6 +189,8 @@ def _role_of(name: str) -> str | None:
 
 def _contents(messages: Sequence[object]) -> Iterator[object]:
     """What an evaluator's messages hold: a text and objects in each."""
+    if len(messages) > _MOST_FIELDS:
+        raise InputError(f"the state has {len(messages):,} messages; up to {_MOST_FIELDS:,} are allowed.")
     for message in map(mapping, messages):
         if str(message.get("role", message.get("type"))).lower() not in _EVALUATORS:
             continue
