@@ -27,7 +27,7 @@ from bert_judge.server.labelling import Labelling, labelling_router
 from bert_judge.server.middleware import RequestMiddleware, ServerMetrics
 from bert_judge.server.queueing import JudgeQueue
 from bert_judge.server.responses import RefusedError, SafeJSONResponse, failure, page_file
-from bert_judge.server.rewards import rewards_router
+from bert_judge.server.rewards import add_rewards
 from bert_judge.server.schema import (
     ExplanationBody,
     Failure,
@@ -69,7 +69,7 @@ def make_app(
     app.state.service = service
     if judges:
         _add_judging(app, service)
-        app.include_router(rewards_router(service))
+        add_rewards(app, service)
         _add_state(app, service)
         _add_page(app, labelling)
     if labelling is not None:
