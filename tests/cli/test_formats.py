@@ -88,9 +88,9 @@ def test_every_command_in_every_format(
     tables = re.findall(r"(?:^\|.*\|\n)+", found["markdown"] + "\n", re.MULTILINE)
     for table in tables:
         assert len({len(re.findall(r"(?<!\\)\|", line)) for line in table.splitlines()}) == 1, table
-    assert found["markdown"].startswith("# ") and (tables or name in ("show", "doctor", "score"))
+    assert found["markdown"].startswith("# ") and (tables or name in ("show", "try", "doctor", "score"))
     check_latex(found["latex"], tmp_path)
-    assert found["latex"].count(r"\begin{tabular}") == found["latex"].count(r"\toprule") > 0 or name == "show"
+    assert found["latex"].count(r"\begin{tabular}") == found["latex"].count(r"\toprule") > 0 or name in ("show", "try")
     record = strictly(found["json"])
     if name in FILES:
         written = strictly(json.dumps(json.loads((place / FILES[name]).read_text(encoding="utf-8"))))

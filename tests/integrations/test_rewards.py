@@ -121,6 +121,7 @@ def test_a_loop_is_judged_as_if_it_were_said_once(subtests: pytest.Subtests):
         ("It is oui." * 5, "It is oui."),
         ("So: it is Paris, it is Paris,\nit is Paris.", "So: it is Paris."),
         ("It is Paris. It is Paris.", "It is Paris. It is Paris."),
+        ("it is Paris, it is: Paris. it-is Paris!", "it is Paris!"),
         ("1 + 1 + 1 + 1 = 4", "1 + 1 + 1 + 1 = 4"),
         ("b, b, b, b", "b, b, b, b"),
     ]:

@@ -15,7 +15,7 @@ from bert_judge import BERTJudge, Verdict
 from bert_judge.integrations.rewards import correctness, reward_func
 from bert_judge.judges import Judge, RegexJudge
 from bert_judge.records import JudgeInfo
-from served import Slow, ask, served
+from served import Slow, ask, figure, served
 
 SPIDER = "How many legs has a spider?"
 PROMPT = f"<|im_start|>user\n{SPIDER}<|im_end|>\n<|im_start|>assistant\n"
@@ -182,8 +182,13 @@ def test_many_at_once_are_judged_together_and_never_mixed_up() -> None:
     assert max(slow.batches) > 1
 
 
-def test_trainers_ask_with_the_key_of_the_server(url: str) -> None:
+def test_the_routes_are_documented_counted_and_need_the_key(url: str) -> None:
     assert {"/v1/rewards", "/verify"} <= ask(url, "/openapi.json")[1]["paths"].keys()
+    for path, body in [("/v1/rewards", slime("8")), ("/verify", gym("8"))]:
+        name = f'bert_judge_requests_total{{path="{path}",status="200"}}'
+        before = figure(url, name)
+        assert ask(url, path, body)[0] == 200
+        assert figure(url, name) == before + 1
     with served({"slow": Slow(0)}, keys=["secret"]) as guarded:
         assert ask(guarded, "/v1/rewards", slime("8"))[0] == 401
         assert ask(guarded, "/verify", gym("8"), Authorization="Bearer secret")[1]["reward"] == 1.0

@@ -24,12 +24,12 @@ from bert_judge.judges.occlusion import SENTENCES, WORDS, explain
 from bert_judge.records import Sample, Verdict, __version__
 from bert_judge.server import ServerOptions
 from bert_judge.server.access import Keys, check_origin
-from bert_judge.server.decisions import decisions_router
+from bert_judge.server.decisions import add_decisions
 from bert_judge.server.labelling import Labelling, labelling_router
 from bert_judge.server.middleware import RequestMiddleware, ServerMetrics
 from bert_judge.server.queueing import JudgeQueue
 from bert_judge.server.responses import RefusedError, SafeJSONResponse, failure, page_file
-from bert_judge.server.rewards import rewards_router
+from bert_judge.server.rewards import add_rewards
 from bert_judge.server.schema import (
     ExplanationBody,
     Failure,
@@ -71,8 +71,8 @@ def make_app(
     app.state.service = service
     if judges:
         _add_judging(app, service)
-        app.include_router(decisions_router(service))
-        app.include_router(rewards_router(service))
+        add_decisions(app, service)
+        add_rewards(app, service)
         _add_state(app, service)
         _add_page(app, labelling)
     if labelling is not None:

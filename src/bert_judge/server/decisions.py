@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Annotated, Final
 from urllib.parse import quote
 
-from fastapi import APIRouter, Request, Response
+from fastapi import FastAPI, Request, Response
 from pydantic import BaseModel, BeforeValidator, Field
 
 from bert_judge.errors import InputError
@@ -112,11 +112,11 @@ async def _decide(
     return verdict.score, f"{queue.name} could not decide.", headers
 
 
-def decisions_router(service: Service) -> APIRouter:
-    """The routes /v1/decisions and /v1/systemone. Raises InputError for options that can't be."""
-    router, rules = APIRouter(tags=["decisions"]), DecisionRules(service.options)
+def add_decisions(app: FastAPI, service: Service) -> None:
+    """Add the routes /v1/decisions and /v1/systemone. Raises InputError for options that can't be."""
+    rules = DecisionRules(service.options)
 
-    @router.post("/v1/decisions", responses=responses(DecisionAnswers), response_model=None)
+    @app.post("/v1/decisions", responses=responses(DecisionAnswers), response_model=None, tags=["decisions"])
     async def decisions(body: DecisionBody, request: Request) -> Response:
         """P(correct) for an input, as answers to typed questions; those that are not about it are refused."""
         problems = [rules.problem(question.name, question) for question in body.questions]
@@ -132,7 +132,7 @@ def decisions_router(service: Service) -> APIRouter:
             headers[REFUSED_HEADER] = refusal.encode("ascii", "backslashreplace").decode()
         return SafeJSONResponse({"model": body.model, "answers": answers, "usage": _DETAILED_USAGE}, headers=headers)
 
-    @router.post("/v1/systemone", responses=responses(DecisionAnswers), response_model=None)
+    @app.post("/v1/systemone", responses=responses(DecisionAnswers), response_model=None, tags=["decisions"])
     async def system_one(body: SystemOneBody, request: Request) -> Response:
         """P(correct) for a state, as answers to named questions, all of which must be about it."""
         if body.assets:
@@ -144,5 +144,3 @@ def decisions_router(service: Service) -> APIRouter:
             raise RefusedError(400, reason, "undecided")
         answers = {name: question.answer(correct) for name, question in body.questions.items()}
         return SafeJSONResponse({"model": body.model, "answers": answers, "usage": _USAGE}, headers=headers)
-
-    return router

@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Annotated, Any, ClassVar
 
-from fastapi import APIRouter, Request, Response
+from fastapi import FastAPI, Request, Response
 from pydantic import BeforeValidator, ConfigDict, Discriminator, Field, Tag
 
 from bert_judge.errors import InputError, ModelError
@@ -124,9 +124,8 @@ RewardRequest = Annotated[
 ]
 
 
-def rewards_router(service: Service) -> APIRouter:
-    """The routes that trainers call."""
-    router = APIRouter(tags=["rewards"])
+def add_rewards(app: FastAPI, service: Service) -> None:
+    """Add the routes that trainers call."""
 
     async def scores(request: Request, body: _Rollouts) -> list[float]:
         """The scores of the rows. Raises ModelError where the judge can't decide, and the errors of `judge`."""
@@ -140,13 +139,13 @@ def rewards_router(service: Service) -> APIRouter:
                 raise ModelError(f"{queue.name} can't decide on {place} ({shortened(verdict.explanation or '?')}).")
         return [verdict.score for verdict in verdicts if verdict.score is not None]
 
-    @router.post("/v1/rewards", responses=responses(float | dict[str, list[float]]), response_model=None)
+    @app.post("/v1/rewards", responses=responses(float | dict[str, list[float]]), response_model=None, tags=["rewards"])
     async def rewards(body: RewardRequest, request: Request) -> Response:
         """The reward of a reply for slime, or `rewards` and the same as `scores` of several for OpenRLHF."""
         earned = await scores(request, body)
         return SafeJSONResponse(earned[0] if isinstance(body, SlimeRollout) else {"rewards": earned, "scores": earned})
 
-    @router.post("/verify", responses=responses(dict[str, Any]), response_model=None)
+    @app.post("/verify", responses=responses(dict[str, Any]), response_model=None, tags=["rewards"])
     async def verify(body: GymRollout, request: Request) -> Response:
         """The request with its `reward`, for NeMo Gym; a failure of the judge is marked, and its 0 counts nowhere."""
         try:
@@ -155,8 +154,6 @@ def rewards_router(service: Service) -> APIRouter:
             failure = {"_ng_failure_class": "judge_failed", "_ng_failure_judge_error": str(error)}
             fields = {"reward": 0.0, "mask_sample": True, **failure}
         return _completed(await request.body(), fields)
-
-    return router
 
 
 def _completed(body: bytes, fields: Mapping[str, object]) -> Response:
