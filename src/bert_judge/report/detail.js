@@ -109,7 +109,7 @@ async function showDetail(place, row = firstFitting(place)) {
       make("div", { className: "verdicts" },
         facts.labels ? make("div", { className: "say" }, make("p", {}, make("b", {}, "human label"), label(row))) : null,
         ...facts.judges.map((_, i) => verdictPart(answer, i))),
-      ownPanel(row), others,
+      answer.candidate === null ? null : ownPanel(row), others, // a label is of a text
       Object.keys(answer.more).length ? make("section", { className: "others" }, make("h3", {}, "Other columns"), pairs(answer.more)) : null));
   if (!dialog.open) dialog.showModal();
   dialog.scrollTop = 0;

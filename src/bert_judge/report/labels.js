@@ -63,8 +63,7 @@ async function saveOwnLabels() {
   const records = [];
   for (const [row, { label: ownLabel, note, labelled_at }] of [...ownLabels].sort(([one], [other]) => one - other)) {
     const { id, question, references, candidate } = await readAnswer(row);
-    const texts = candidate === null ? {} : { ...(question === null ? {} : { question }), references, candidate };
-    records.push({ id, ...texts, label: ownLabel, ...(note.trim() ? { note } : {}), labelled_at });
+    records.push({ id, ...(question === null ? {} : { question }), references, candidate, label: ownLabel, ...(note.trim() ? { note } : {}), labelled_at });
   }
   download("labels.jsonl", ...FILES.jsonl, records);
 }
