@@ -81,7 +81,7 @@ faults: setup
 # Atheris and pip-audit are no dependencies of the tests: the one has no packages for some platforms, the other asks the network.
 fuzz: setup
 	$(BIN)/python -m pip install --quiet atheris
-	$(BIN)/python tests/sources/fuzz_atheris.py $(SECONDS)
+	$(BIN)/python tests/inputs/fuzz_atheris.py $(SECONDS)
 
 COMPILE = build/tools/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	--no-emit-find-links --no-header --no-annotate --extra cpu --extra server --constraint constraints.txt

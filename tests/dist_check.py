@@ -24,7 +24,7 @@ COMMANDS = (
     "score answers.jsonl --judge BERTScore --output_dir bertscore",
     "compare out parts",
     "audit --items 5 --output_dir audited",
-    "verify out parts bertscore",
+    "doctor out parts bertscore",
 )
 
 
