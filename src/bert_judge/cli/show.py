@@ -129,14 +129,15 @@ def main(arguments: Sequence[str]) -> int:
             say(("\n" if number else "") + title)
             for row in first:
                 say("\n" + "\n".join(row_lines(row, clipped)))
+        else:
+            parts.append(_examples(title, first, clipped) if first else title)
+            answers = [row.record() | ({"why": asdict(row.why)} if row.why else {}) for row in first]
+            counts = {"folder": str(folder), "rows": total, "matching": shown, "filters": chosen}
+            records.append({**counts, "answers": answers})
         if len(first) < shown:
             options.mention(f"\n{len(first)} of {shown} rows are shown; --limit 0 shows all.")
         if any(row.why for row in first):
             options.mention(f"\n{_LEGEND}")
-        parts.append(_examples(title, first, clipped) if first else title)
-        answers = [row.record() | ({"why": asdict(row.why)} if row.why else {}) for row in first]
-        counts = {"folder": str(folder), "rows": total, "matching": shown, "filters": chosen}
-        records.append({**counts, "answers": answers})
     if options.format != "text":
         options.show(Document("Rows of results", parts), {"results": records})
     return 0
