@@ -193,7 +193,7 @@ def test_a_section_without_anything_to_show_is_not_there(tmp_path: Path):
     bare = report(make_run(tmp_path / "a", answers("a"), [Verdict(None)]))
     assert [section.name for section in bare.sections] == ["judges", "origin"]
     assert bare.data("scores") == ()
-    assert bare.record().keys() == {"title", "rows", "labels", "gold", "notes", "judges", "origin"}
+    assert bare.record().keys() == {"version", "title", "rows", "labels", "gold", "notes", "judges", "origin"}
 
 
 def test_accuracies_are_corrected_where_some_answers_have_labels(tmp_path: Path):

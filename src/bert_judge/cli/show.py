@@ -130,14 +130,15 @@ def main(arguments: Sequence[str]) -> int:
             say(("\n" if number else "") + title)
             for row in first:
                 say("\n" + "\n".join(row_lines(row, clipped)))
+        else:
+            parts.append(row_examples(title, first, clipped) if first else title)
+            answers = list(map(row_record, first))
+            counts = {"folder": str(folder), "rows": total, "matching": shown, "filters": chosen}
+            records.append({**counts, "answers": answers})
         if len(first) < shown:
             options.mention(f"\n{len(first)} of {shown} rows are shown; --limit 0 shows all.")
         if any(row.why for row in first):
             options.mention(f"\n{_LEGEND}")
-        parts.append(row_examples(title, first, clipped) if first else title)
-        answers = list(map(row_record, first))
-        counts = {"folder": str(folder), "rows": total, "matching": shown, "filters": chosen}
-        records.append({**counts, "answers": answers})
     if options.format != "text":
         options.show(Document("Rows of results", parts), {"results": records})
     return 0
