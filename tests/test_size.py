@@ -33,7 +33,7 @@ BUDGETS = {
     "report": 2_420,
     "results": 1_588,
     "server": 1_797,
-    "studies": 3_370,
+    "studies": 3_375,
     "tasks": 604,
     "training": 1_132,
     "utils": 22,
