@@ -29,7 +29,7 @@ BUDGETS = {
     "paths": 65,
     "pipeline": 291,
     "reading": 3_209,
-    "records": 422,
+    "records": 426,
     "report": 2_712,
     "results": 1_619,
     "server": 2_441,

@@ -190,11 +190,13 @@ class Verdict:
     def _repr_html_(self) -> str:
         return html_table(self.record())
 
-    def record(self) -> dict[str, Any]:
-        """The verdict as JSON: score and label, and each other field that has a value."""
+    def record(self, texts: bool = True) -> dict[str, Any]:
+        """The verdict as JSON: score and label, and each other field that has a value; perhaps without texts."""
         record: dict[str, Any] = {"score": self.score, "label": self.label}
         for name in _OPTIONAL:
             value = getattr(self, name)
+            if name == "details" and not texts:
+                value = {detail: value[detail] for detail in value if detail not in _TEXT_DETAILS}
             if value is not None and value is not False and value != _EMPTY:
                 record[name] = dict(value) if isinstance(value, Mapping) else value
         return record
@@ -292,7 +294,7 @@ class Row:
         Without texts a hash tells which rows have the same question. A column of the input that is called as one of our
         fields becomes `input_NAME`.
         """
-        verdict = self.verdict.record()
+        verdict = self.verdict.record(texts)
         record = {"id": self.id, "score": verdict.pop("score"), "label": verdict.pop("label")}
         if self.gold is not None:
             record["gold"] = self.gold
@@ -313,6 +315,10 @@ class Row:
         references = tuple(map(once, record.get("references", ())))
         texts = {name: once(record.get(name)) for name in ("question", "candidate", "question_hash")}
         return cls(record["id"], verdict, record.get("gold"), references=references, meta=meta or _EMPTY, **texts)
+
+
+_TEXT_DETAILS = frozenset(["answer", "reply"])
+"""Details of a verdict that hold texts: what a pattern found in the candidate, and what a language model replied."""
 
 
 def record_cluster(record: Mapping[str, Any]) -> str:

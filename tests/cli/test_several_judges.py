@@ -113,6 +113,7 @@ def test_without_texts_and_quiet_and_in_a_config_file(score, printed) -> None:
     assert header == "id,question,candidate,gold,containment,overlap,words"
     assert len(rows) == 4
     assert rows[0].startswith("short_facts-1,,,1,")
+    assert not [row for row in lines("words") if "answer" in row.get("details", {})]  # what the pattern found
 
     Path("settings.yaml").write_text("judge: containment,words.yaml\nlimit: 3\noutput_dir: elsewhere\n")
     assert "elsewhere-suite.csv" in printed("score", EXAMPLES, "--config", "settings.yaml", "--trust_remote_code")
