@@ -109,7 +109,7 @@ def test_a_sentence_for_a_paper(compare):
     low, high = f"{ends['low'] * 100:+.1f}", f"{ends['high'] * 100:+.1f}"
     assert pair["sentence"] == (
         "On 40 questions a is judged correct in 75.0% and b in 50.0%; b minus a: -25.0 points (95% CI "
-        f"{low} to {high}, Bonett and Price, as the differences vary little), McNemar's exact test, p = 0.0020; judge: "
+        f"{low} to {high}, Bonett and Price), McNemar's exact test, p = 0.0020; judge: "
         "RegexJudge containment-none, agreement with 80 human labels 62.5% (95% CI "
         f"{by_judge['agreement']['low']:.1%}"[:-1]
         + f" to {by_judge['agreement']['high'] * 100:.1f}, interval by question, 40 questions)."

@@ -76,7 +76,7 @@ def test_the_models_of_a_column_are_corrected_and_compared(tmp_path: Path, print
         r"^b minus a +200 +120 +60 +\+\d\d\.\d +\+\d\d\.\d \[\+\d+\.\d, \+\d\d\.\d\]$", shown, re.MULTILINE
     )
     assert "new: no row has a label; 10 or more were expected: label more" in shown
-    found = json.loads(printed("correct", str(tmp_path / "out"), "--by", "model", "--json"))
+    found = json.loads(printed("correct", str(tmp_path / "out"), "--by", "model", "--format", "json"))
     (pair,) = found["groups"]["differences"]
     assert (pair["first"], pair["second"], pair["both"]) == ("a", "b", 60)
     assert f"{100 * pair['corrected']['value']:+.1f} [{100 * pair['corrected']['low']:+.1f}, " in shown

@@ -371,7 +371,7 @@ def test_advice_on_the_input_names_flags(complaint: Complaint, subtests: pytest.
         ('{"answer": "a", "output": 0.5}', "", "or set such rows aside with --skip_bad_rows."),
         ('{"answer": "a", "output": ["x"]}', "", "can be named, as in --map candidate=output.0)"),
         ('{"answer": "a", "output": "x", "label": "maybe"}', "", "--map label= reads no label"),
-        ('{"q": 1}', "", "found q; name them with --map reference=COLUMN,candidate=COLUMN."),
+        ('{"q": 1}', "", "found q; name them with --map reference=COLUMN,candidate=COLUMN, or columns"),
         ('{"q": 1, "output": "x"}', "", "--map reference=COLUMN (--map reference= for a judge that reads none)."),
         ('{"answer": "a", "output": "x"}', "--map candidate=outptu", "for the candidate; did you mean output?"),
         ('{"answer": "a", "output": "x"}', "--map candidate=y", "for the candidate; there is answer, output."),

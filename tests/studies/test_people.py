@@ -63,7 +63,7 @@ def judged(rows: Sequence[Row], name: str = "judge", noise: float = 0.3, scale: 
 def saying(rows: Sequence[Row], name: str = "judge", scale: Scale = "probability", sha256: str = "x") -> Run:
     """A run with these verdicts."""
     identity = {"signature": {"name": name, "settings": {}}, "input_sha256": sha256}
-    return Run(Path(name), rows, {"identity": identity, "scale": scale})
+    return Run(Path(sha256) / name, rows, {"identity": identity, "scale": scale})
 
 
 def side_by_side(*runs: Run) -> VerdictTable:
