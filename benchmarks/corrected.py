@@ -134,7 +134,7 @@ def pairs(rows: int, labels: int, draws: int, way: str, every_cell: bool) -> Non
         seed = [labels, WAYS.index(way), *(int(1000 * x) for x in (*accuracies, *errors))]
         chance = np.random.default_rng(seed)
         theory = theoretical_width(*answers(chance, 400_000, way, accuracies, errors), labels / rows, way)
-        truth, found = accuracies[1] - accuracies[0], []
+        truth, corrections = accuracies[1] - accuracies[0], []
         second = np.arange(2 * rows) >= rows
         for _ in range(draws):
             questions, golds, called = answers(chance, rows, way, accuracies, errors)
@@ -148,10 +148,10 @@ def pairs(rows: int, labels: int, draws: int, way: str, every_cell: bool) -> Non
             sample = LabelledSample(called.ravel(), labelled, of_models.ravel(), clusters, weights)
             ours = estimates.corrected_difference(sample, second)
             alone = estimates.labels_only_difference(sample, second)
-            found.append((ours.low <= truth <= ours.high, ours.width, alone.width, ours.value, alone.value))
-        held, width, width_alone = np.mean(found, axis=0)[:3]
-        spread = np.std(found, axis=0)
-        lines.append((held, width / width_alone, theory, spread[3] / spread[4], 1 - len(found) / draws))
+            corrections.append((ours.low <= truth <= ours.high, ours.width, alone.width, ours.value, alone.value))
+        held, width, width_alone = np.mean(corrections, axis=0)[:3]
+        spread = np.std(corrections, axis=0)
+        lines.append((held, width / width_alone, theory, spread[3] / spread[4], 1 - len(corrections) / draws))
         if every_cell:
             print_pairs(way, labels, lines[-1:], f"{accuracies} {errors}")
     print_pairs(way, labels, lines)

@@ -43,13 +43,13 @@ def test_every_estimate_has_a_line_with_its_interval(run: str, labels: str, prin
 
 
 def test_json_has_the_same_numbers(run: str, labels: str, printed: Callable[..., str]) -> None:
-    found = json.loads(printed("correct", run, "--labels", labels, "--format", "json", "--confidence", "0.9"))
+    record = json.loads(printed("correct", run, "--labels", labels, "--format", "json", "--confidence", "0.9"))
     shown = printed("correct", run, "--labels", labels, "--confidence", "0.9")
-    ppi = found["corrected"]
+    ppi = record["corrected"]
     assert f"{ppi['value']:.1%} [{100 * ppi['low']:.1f}, {100 * ppi['high']:.1f}]" in shown
     assert "90 % interval" in shown
-    assert found["confusion"]["true_positive"] > 30
-    assert found["signature"] == {"name": "BERTJudge", "settings": {"version": "1"}}
+    assert record["confusion"]["true_positive"] > 30
+    assert record["signature"] == {"name": "BERTJudge", "settings": {"version": "1"}}
 
 
 def test_labels_of_the_run_suffice(tmp_path: Path, printed: Callable[..., str]) -> None:
@@ -76,11 +76,11 @@ def test_the_models_of_a_column_are_corrected_and_compared(tmp_path: Path, print
         r"^b minus a +200 +120 +60 +\+\d\d\.\d +\+\d\d\.\d \[\+\d+\.\d, \+\d\d\.\d\]$", shown, re.MULTILINE
     )
     assert "new: no row has a label; 10 or more were expected: label more" in shown
-    found = json.loads(printed("correct", str(tmp_path / "out"), "--by", "model", "--format", "json"))
-    (pair,) = found["groups"]["differences"]
+    record = json.loads(printed("correct", str(tmp_path / "out"), "--by", "model", "--format", "json"))
+    (pair,) = record["groups"]["differences"]
     assert (pair["first"], pair["second"], pair["both"]) == ("a", "b", 60)
     assert f"{100 * pair['corrected']['value']:+.1f} [{100 * pair['corrected']['low']:+.1f}, " in shown
-    assert [group["corrected"]["value"] is None for group in found["groups"]["accuracies"]] == [False, False, True]
+    assert [group["corrected"]["value"] is None for group in record["groups"]["accuracies"]] == [False, False, True]
     assert printed("compare", str(tmp_path / "out"), "--by", "model", "--flips", "0").count("b minus a") == 2
     assert "groups" not in printed("correct", str(tmp_path / "out"))
 

@@ -113,10 +113,10 @@ def test_limits_as_junit_for_build_servers(command: Command, complaint: Callable
 
 def test_limits_as_json(command: Command):
     out = made("out", 80, 20)
-    status, said, err = command("gate", out, "--min_accuracy", 0.9, "--min_rows", 100, "--format", "json")
-    found = json.loads(said)
-    accuracy, rows = found["checks"]
-    assert (status, found["missed"], err.startswith("gate missed: accuracy")) == (4, 1, True)
+    status, printed_json, err = command("gate", out, "--min_accuracy", 0.9, "--min_rows", 100, "--format", "json")
+    record = json.loads(printed_json)
+    accuracy, rows = record["checks"]
+    assert (status, record["missed"], err.startswith("gate missed: accuracy")) == (4, 1, True)
     assert (accuracy["name"], accuracy["missed"], accuracy["value"], accuracy["limit"]) == (
         "min_accuracy",
         True,

@@ -81,23 +81,26 @@ def test_every_command_in_every_format(
     monkeypatch.chdir(place)
     model = str(request.getfixturevalue("make_judge")("bert")) if name == "train" else ""
     words = LINES[name].replace("MODEL", model).split()
-    found = {}
+    output = {}
     for form in FORMATS:
-        status, found[form], error = command(name, *words, "--format", form)
+        status, output[form], error = command(name, *words, "--format", form)
         assert status == 0, error
-    tables = re.findall(r"(?:^\|.*\|\n)+", found["markdown"] + "\n", re.MULTILINE)
+    tables = re.findall(r"(?:^\|.*\|\n)+", output["markdown"] + "\n", re.MULTILINE)
     for table in tables:
         assert len({len(re.findall(r"(?<!\\)\|", line)) for line in table.splitlines()}) == 1, table
-    assert found["markdown"].startswith("# ") and (tables or name in ("show", "try", "doctor", "score"))
-    check_latex(found["latex"], tmp_path)
-    assert found["latex"].count(r"\begin{tabular}") == found["latex"].count(r"\toprule") > 0 or name in ("show", "try")
-    record = strictly(found["json"])
+    assert output["markdown"].startswith("# ") and (tables or name in ("show", "try", "doctor", "score"))
+    check_latex(output["latex"], tmp_path)
+    assert output["latex"].count(r"\begin{tabular}") == output["latex"].count(r"\toprule") > 0 or name in (
+        "show",
+        "try",
+    )
+    record = strictly(output["json"])
     if name in FILES:
         written = strictly(json.dumps(json.loads((place / FILES[name]).read_text(encoding="utf-8"))))
         for values in (record, written):
             values.pop("command", None), values.pop("seconds", None)
         assert record == written
-    assert "begin{table" not in found["text"] and not found["text"].startswith(("# ", "{"))
+    assert "begin{table" not in output["text"] and not output["text"].startswith(("# ", "{"))
 
 
 @pytest.mark.parametrize("form", FORMATS)

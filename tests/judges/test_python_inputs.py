@@ -126,11 +126,11 @@ def test_verdicts_are_added_to_a_dataset():
 def test_verdicts_are_added_to_an_arrow_table():
     rows = {"question": ["q"] * 600, "candidate": [*["NYC", "LA", None] * 200], "references": [["x", "NYC"]] * 600}
     table = pa.table(rows)
-    found = JUDGE.assess_table(table, prefix="judge_")
-    assert found.drop_columns(["judge_score", "judge_label", "judge_explanation"]).equals(table)
-    assert found["judge_score"].to_pylist() == [1.0, 0.0, 0.0] * 200
-    assert [str(found.schema.field(f"judge_{name}").type) for name in ("score", "label")] == ["double", "int64"]
-    assert found["judge_explanation"].null_count == 200
+    judged = JUDGE.assess_table(table, prefix="judge_")
+    assert judged.drop_columns(["judge_score", "judge_label", "judge_explanation"]).equals(table)
+    assert judged["judge_score"].to_pylist() == [1.0, 0.0, 0.0] * 200
+    assert [str(judged.schema.field(f"judge_{name}").type) for name in ("score", "label")] == ["double", "int64"]
+    assert judged["judge_explanation"].null_count == 200
     assert len(JUDGE.assess_table(table[:0])) == 0
 
 

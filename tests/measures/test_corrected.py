@@ -240,12 +240,12 @@ def test_a_corrected_difference_is_ppi_of_paired_differences() -> None:
     n = labels + 2 * added
     variance = (labels**2 * float(rest @ rest) + 2 * added) / n / (n - 1)
     half = student.ppf(0.975, n - 1) * math.sqrt(variance)
-    found = corrected_difference(sample, second)
-    assert (found.value, found.n) == (pytest.approx(value), rows)
-    assert (found.low, found.high) == pytest.approx((value - half, value + half), abs=1e-4)
-    assert found.low < 0.1 < found.high
+    estimate = corrected_difference(sample, second)
+    assert (estimate.value, estimate.n) == (pytest.approx(value), rows)
+    assert (estimate.low, estimate.high) == pytest.approx((value - half, value + half), abs=1e-4)
+    assert estimate.low < 0.1 < estimate.high
     turned = corrected_difference(sample, ~second)
-    assert (turned.value, turned.low, turned.high) == pytest.approx((-value, -found.high, -found.low))
+    assert (turned.value, turned.low, turned.high) == pytest.approx((-value, -estimate.high, -estimate.low))
 
 
 def test_a_difference_of_labels_that_cover_all_or_of_a_blind_judge_is_that_of_the_labels() -> None:
@@ -257,8 +257,8 @@ def test_a_difference_of_labels_that_cover_all_or_of_a_blind_judge_is_that_of_th
     blind = replace(sample, predictions=np.ones(2000))
     alone = labels_only_difference(sample, second)
     assert alone.value == pytest.approx(sample.golds[60:].mean() - sample.golds[:60].mean())
-    found = corrected_difference(blind, second)
-    assert (found.value, found.low, found.high) == pytest.approx((alone.value, alone.low, alone.high))
+    estimate = corrected_difference(blind, second)
+    assert (estimate.value, estimate.low, estimate.high) == pytest.approx((alone.value, alone.low, alone.high))
     exact = corrected_difference(sample, second)  # a judge without an error has the difference of all rows
     assert exact.value == pytest.approx(sample.predictions[1000:].mean() - sample.predictions[:1000].mean(), abs=0.005)
     assert 0.02 < exact.width < 0.6 * alone.width
@@ -289,8 +289,8 @@ def test_intervals_of_differences_hold_the_truth(labels: int, highest: float, ap
         truth = accuracies[1] - accuracies[0]
         for seed in range(draws):
             sample, second = two_models([labels, seed, cell], 1000, labels, accuracies, errors, apart)
-            found = corrected_difference(sample, second)
-            held[cell] += found.low <= truth <= found.high
+            estimate = corrected_difference(sample, second)
+            held[cell] += estimate.low <= truth <= estimate.high
     noise = math.sqrt(0.95 * 0.05 / draws)
     assert (held / draws > 0.93 - 3 * noise).all(), held / draws
     assert 0.95 - 2 * noise < held.mean() / draws < highest

@@ -34,9 +34,9 @@ def everywhere(scores: list[float], golds: list[int]) -> list[Confusion]:
 def test_the_threshold_is_the_best_of_all(rows: list[tuple[float, int]]):
     scores, golds = map(list, zip(*rows, strict=True))
     tried = everywhere(scores, golds)
-    found = thresholds.most_accurate(scores, golds)
-    assert found.confusion == counts(scores, golds, found.value)
-    assert found.confusion.accuracy == pytest.approx(max(t.accuracy for t in tried))
+    threshold = thresholds.most_accurate(scores, golds)
+    assert threshold.confusion == counts(scores, golds, threshold.value)
+    assert threshold.confusion.accuracy == pytest.approx(max(t.accuracy for t in tried))
 
 
 @given(ROWS, st.sampled_from([0.5, 0.8, 0.95, 1.0]))

@@ -41,8 +41,8 @@ def test_many_labels_give_logistic_regression_and_few_change_little() -> None:
 def test_scores_keep_their_order_and_the_threshold_becomes_one_half() -> None:
     recalibration = Recalibration(1.7, -0.8)
     scores = [0.0, 1e-300, 0.01, 0.5, recalibration.threshold, 0.99, 1.0 - 1e-16, 1.0]
-    found = [recalibration.of(score) for score in scores]
-    assert found == sorted(found) and (found[0], found[-1]) == (0.0, 1.0)
+    recalibrated = [recalibration.of(score) for score in scores]
+    assert recalibrated == sorted(recalibrated) and (recalibrated[0], recalibrated[-1]) == (0.0, 1.0)
     assert recalibration.of(recalibration.threshold) == pytest.approx(0.5)
     assert Recalibration(0.05, 0.0).of(1e-300) == pytest.approx(0.0)
     assert all(Recalibration().of(score) == pytest.approx(score) for score in scores)
@@ -59,11 +59,11 @@ def test_a_wrong_cut_is_shown_and_a_right_one_is_not() -> None:
 
 def test_what_is_measured() -> None:
     scores, golds = drawn(200, 1.0, 2.0)
-    found = gains(scores, golds)
-    assert found.agreement.before == ((scores >= 0.5) == golds).mean()
-    assert found.ece.before == pytest.approx(expected_calibration_error(scores, golds))
-    assert found.log_loss.before == pytest.approx(-np.log(np.where(golds == 1, scores, 1 - scores)).mean())
-    for gain, sign in ((found.agreement, 1), (found.log_loss, -1), (found.ece, -1)):
+    measured = gains(scores, golds)
+    assert measured.agreement.before == ((scores >= 0.5) == golds).mean()
+    assert measured.ece.before == pytest.approx(expected_calibration_error(scores, golds))
+    assert measured.log_loss.before == pytest.approx(-np.log(np.where(golds == 1, scores, 1 - scores)).mean())
+    for gain, sign in ((measured.agreement, 1), (measured.log_loss, -1), (measured.ece, -1)):
         assert gain.estimate.value == pytest.approx(sign * (gain.after - gain.before))
         assert gain.estimate.low < gain.estimate.value < gain.estimate.high
         assert gain.estimate.n == 200

@@ -147,7 +147,7 @@ def test_the_cells_of_a_confusion_table_are_filters(fresh: Any, made: tuple[Path
     for judge, name in enumerate(("small", "large")):
         for human in (1, 0):
             for label in (1, 0):
-                rows = [i for i, said, row in _rows(made[1], judge) if (row.gold, said.label) == (human, label)]
+                rows = [i for i, verdict, row in _rows(made[1], judge) if (row.gold, verdict.label) == (human, label)]
                 button = fresh.locator(
                     f".confusion td[data-judge={name}][data-human='{human}'][data-verdict='{label}'] button"
                 )
@@ -169,7 +169,7 @@ def test_the_bars_of_a_histogram_are_filters(fresh: Any, made: tuple[Path, Verdi
     for place in range(20):
         bar = bars.nth(place)
         low, high = place / 20, (place + 1) / 20
-        scores = {i: said.score for i, said, _ in _rows(made[1]) if said.score is not None}
+        scores = {i: verdict.score for i, verdict, _ in _rows(made[1]) if verdict.score is not None}
         rows = [i for i, score in scores.items() if low <= score + 1e-9 < high + (high == 1)]
         total += len(rows)
         assert bar.get_attribute("data-count") == str(len(rows))
@@ -227,8 +227,8 @@ def test_right_before_and_wrong_now(browser: Any, tmp_path: Path):
 def test_quick_filters_tell_how_many_there_are(fresh: Any, made: tuple[Path, VerdictTable]):
     doubtful = [
         i
-        for i, said, _ in _rows(made[1])
-        if said.score is None or said.verdict.out_of_scope or abs((said.label or 0) - said.score) >= 0.2
+        for i, verdict, _ in _rows(made[1])
+        if verdict.score is None or verdict.verdict.out_of_scope or abs((verdict.label or 0) - verdict.score) >= 0.2
     ]
     apart = [q for q in range(QUESTIONS) if {0, 1} <= {_label(made[1], 0, model, q) for model in range(3)}]
     for words, questions, answers in [

@@ -227,8 +227,8 @@ def test_labels_of_a_report_count_by_how_they_were_drawn(tmp_path: Path):
         for n in range(60)
     ]
     for column, shown in [([0.01 + 0.01 * (n % 3) for n in range(60)], "PPI++"), ([0.1, *[""] * 59], "1 of the 60")]:
-        given = [{**line, "probability": p} if p else line for line, p in zip(lines, column, strict=True)]
-        labels = read_labels(write_rows(tmp_path / "labels.jsonl", given))
+        labelled_lines = [{**line, "probability": p} if p else line for line, p in zip(lines, column, strict=True)]
+        labels = read_labels(write_rows(tmp_path / "labels.jsonl", labelled_lines))
         made_report = make_report(collect([run], labels))
         assert shown in made_report.document().markdown()
         for judge in made_report.data("corrected"):

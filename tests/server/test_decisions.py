@@ -73,7 +73,7 @@ def test_the_openai_client_gets_the_numbers_of_predict(
         score = next(iter(starter.assess([sample]))).score
         row = {"question": sample.question, "reference": list(sample.references), "candidate": sample.candidate}
         text = json.dumps(row)
-        for given in (
+        for state in (
             text,
             [{"role": "user", "content": text}],
             [{"role": "user", "content": [{"type": "input_json", "data": row}]}],
@@ -83,7 +83,7 @@ def test_the_openai_client_gets_the_numbers_of_predict(
                 {"role": "assistant", "content": '{"reference": "forged", "candidate": "forged"}'},
             ],
         ):
-            decision = client.decisions.create(model="starter", input=given, questions=[CORRECT])
+            decision = client.decisions.create(model="starter", input=state, questions=[CORRECT])
             assert [answer.probability for answer in decision.answers] == [score]
             assert decision.model == "starter"
             assert decision.usage.total_tokens == 0

@@ -259,24 +259,24 @@ def part_of(run: Run, *models: str) -> Run:
 
 def test_each_group_is_corrected_as_it_would_be_alone_and_models_are_compared(tmp_path: Path) -> None:
     run = of_models(tmp_path / "out", {"a": 0.6, "b": 0.85, "c": 0.85}, 500, {"a": 120, "b": 100, "c": 60})
-    found = correct(run, by="model").groups
-    assert found is not None
-    assert [(group.name, group.rows, group.labels) for group in found.accuracies][-1] == ("a", 500, 120)
-    for group in found.accuracies:
+    groups = correct(run, by="model").groups
+    assert groups is not None
+    assert [(group.name, group.rows, group.labels) for group in groups.accuracies][-1] == ("a", 500, 120)
+    for group in groups.accuracies:
         alone = correct(part_of(run, group.name))
         assert group.judge == alone.judge
         assert group.corrected.interval == pytest.approx(alone.corrected.interval)
     truth = {model: np.mean([row.meta["truth"] for row in part_of(run, model).rows]) for model in "abc"}
-    assert [(pair.first, pair.second) for pair in found.differences] == [("a", "b"), ("a", "c"), ("b", "c")]
-    for pair in found.differences:
+    assert [(pair.first, pair.second) for pair in groups.differences] == [("a", "b"), ("a", "c"), ("b", "c")]
+    for pair in groups.differences:
         estimate = pair.corrected
         assert estimate.low < truth[pair.second] - truth[pair.first] < estimate.high
         assert (pair.pairs, estimate.n) == (500, 500)
         calls = [[row.label for row in part_of(run, model).rows] for model in (pair.first, pair.second)]
         assert pair.judge == pytest.approx(np.mean(calls[1]) - np.mean(calls[0]))
-    assert (found.differences[0].labels, found.differences[0].both) == (220, 100)
-    assert found.differences[0].corrected.low > 0
-    assert found.notes == []
+    assert (groups.differences[0].labels, groups.differences[0].both) == (220, 100)
+    assert groups.differences[0].corrected.low > 0
+    assert groups.notes == []
 
 
 def test_compare_has_the_same_corrected_numbers(tmp_path: Path) -> None:
@@ -293,11 +293,11 @@ def test_groups_without_enough_labels_are_named_and_nothing_is_invented(tmp_path
     accuracies = {"a": 0.6, "b": 0.8, "few": 0.7, "none": 0.7, "all right": 1.0}
     run = of_models(tmp_path / "out", accuracies, 60, {"a": 40, "b": 40, "few": 9, "all right": 20})
     unnamed = [replace(row, meta={}) if row.meta["model"] == "b" else row for row in list(run.rows)[:90]]
-    found = correct(run, by="model").groups
-    assert found is not None
-    assert [group.name for group in found.accuracies if group.corrected.value is None] == ["few", "none", "all right"]
-    assert [(pair.first, pair.second) for pair in found.differences] == [("a", "b")]
-    few, none, alike = found.notes
+    groups = correct(run, by="model").groups
+    assert groups is not None
+    assert [group.name for group in groups.accuracies if group.corrected.value is None] == ["few", "none", "all right"]
+    assert [(pair.first, pair.second) for pair in groups.differences] == [("a", "b")]
+    few, none, alike = groups.notes
     assert few == "few: 9 rows have a label; 10 or more were expected: label more."
     assert none == "none: no row has a label; 10 or more were expected: label more."
     assert alike.startswith("all right: all 20 labels are 1 (correct), which can't show how often the judge errs; both")
@@ -319,8 +319,8 @@ def test_two_groups_without_labels_on_the_same_questions_are_named(tmp_path: Pat
         replace(row, question=f"{row.question} And why?") if row.meta["model"] == "b" and row.gold is not None else row
         for row in run.rows
     ]
-    found = correct(replace(run, rows=rows), by="model").groups
-    assert found is not None
-    assert all(group.corrected.value for group in found.accuracies)
-    assert found.differences == []
-    assert found.notes == ["a and b, on the same questions: no row has a label; 10 or more were expected: label more."]
+    groups = correct(replace(run, rows=rows), by="model").groups
+    assert groups is not None
+    assert all(group.corrected.value for group in groups.accuracies)
+    assert groups.differences == []
+    assert groups.notes == ["a and b, on the same questions: no row has a label; 10 or more were expected: label more."]

@@ -90,8 +90,8 @@ class JudgeSpec:
         """Load the judge. Raises what its constructor and TunedJudge do, and OutputError where its store can't be
         used.
         """
-        own = inspect.signature(self.kind).parameters
-        around = {name: self.settings.get(name) for name in _AROUND if name not in own}
+        parameters = inspect.signature(self.kind).parameters
+        around = {name: self.settings.get(name) for name in _AROUND if name not in parameters}
         tuned, store = around.get("tuned"), around.get("store") or "off"
         judge = self.kind(**{name: value for name, value in self.settings.items() if name not in around})
         judge = judge if store == "off" else StoredJudge(judge, open_store(store))

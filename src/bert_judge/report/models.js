@@ -184,8 +184,8 @@ function showQuickFilters() {
     ["judges disagree", facts.judges.length > 1 ? count(judgesDiffer) : 0, { "f-differ": true }],
     ["≠ human label", count((row) => against(judge, row)), { "f-gold": "other" }],
   ];
-  part("quick").replaceChildren(...quick.filter(([, found]) => found).map(([words, found, filters]) => {
-    const button = make("button", { type: "button" }, words, make("b", {}, ` ${number.format(found)}`));
+  part("quick").replaceChildren(...quick.filter(([, matching]) => matching).map(([words, matching, filters]) => {
+    const button = make("button", { type: "button" }, words, make("b", {}, ` ${number.format(matching)}`));
     addShortcut(button, { "f-judge": String(judge), ...filters });
     return button;
   }));

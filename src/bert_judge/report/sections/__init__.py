@@ -61,14 +61,14 @@ def _compared(table: VerdictTable) -> tuple[Sequence[ModelComparison], Sequence[
 class Card:
     """A judge, or a model, at a glance: its main figure, the others by name, and which of these need a second look.
 
-    `kind` says more of it, `what` says what the figure is, `right` is the rate correct where that is it.
+    `kind` says more of it, `caption` says what the figure is, `right` is the rate correct where that is it.
     """
 
     name: str
     kind: str
     right: Estimate | None
     main: str
-    what: str
+    caption: str
     facts: Mapping[str, str]
     warnings: Sequence[str]
 

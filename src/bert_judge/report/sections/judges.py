@@ -192,8 +192,8 @@ def _card(judge: JudgeFigures, facts: Mapping[str, str], whose: str) -> Card:
     shown["result"] = judge.folders[0] + more
     warnings = [name for name in _WARNINGS if shown.get(name, "0") != "0"]
     main = "judged correct" if judge.right else "mean score"
-    what = f"of {whose}decided answers judged correct" if judge.right else main
-    return Card(judge.name, judge.kind, judge.right, main, what, shown, warnings)
+    caption = f"of {whose}decided answers judged correct" if judge.right else main
+    return Card(judge.name, judge.kind, judge.right, main, caption, shown, warnings)
 
 
 def _origin(judge: JudgeColumn, kind: str) -> Origin:

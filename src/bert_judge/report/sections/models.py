@@ -91,8 +91,8 @@ def _card(model: ComparedModel, findings: Findings) -> Card:
     facts |= {"answers": f"{model.rows:,}", **_counts(model.name, findings.table, first.judge)}
     warnings = [name for name in _WARNINGS if name in facts]
     right = None if first.measure == MEAN_SCORE else model.value
-    what = f"{'of decided answers judged correct' if first.measure == ACCURACY else main}, by {first.judge}"
-    return Card(model.name, model.name, right, main, what, facts, warnings)
+    caption = f"{'of decided answers judged correct' if first.measure == ACCURACY else main}, by {first.judge}"
+    return Card(model.name, model.name, right, main, caption, facts, warnings)
 
 
 def _counts(model: str, table: VerdictTable, judge_name: str) -> dict[str, str]:
