@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import json
 import os
@@ -219,8 +220,11 @@ def _load_weights(
     folder: Path, config: PretrainedConfig, auto_class: str, dtype: str, other_shapes: bool = False
 ) -> tuple[PreTrainedModel, list[str]]:
     """A model from safetensors, and the names of weights that its files lack (initialised at random)."""
+    import torch
     import transformers
     from safetensors import SafetensorError
+
+    from bert_judge.encoder.weights import has_int8_weights, read_int8_tensors
 
     if is_int8(folder):
         raise ModelError(f"{folder} is an int8 judge, which can only be run as it is; name the judge it was made of.")
@@ -231,16 +235,25 @@ def _load_weights(
             f"{folder} has {weights}; model.safetensors was expected. With allow_pickle=True pickled tensors, and "
             "nothing else, are converted once."
         )
-    architecture = getattr(transformers, auto_class)
+    check_shards(folder)
+    architecture: Any = getattr(transformers, auto_class)
     typed = other_shapes or getattr(config, "type_vocab_size", 1) > 1
     if config.model_type == "mpnet" and auto_class == "AutoModelForSequenceClassification" and typed:
         from bert_judge.encoder.mpnet import MarkedMPNetForSequenceClassification
 
         architecture = MarkedMPNetForSequenceClassification
+    path: Path | None = folder
+    tensors = read_int8_tensors(folder) if has_int8_weights(folder) else None
     try:
         with quiet_transformers():
+            if tensors:  # of which transformers takes a model without a path, but its Auto classes do not
+                path = None
+                if hasattr(architecture, "from_config"):
+                    with torch.device("meta"):
+                        architecture = type(architecture.from_config(copy.deepcopy(config)))
             model, info = architecture.from_pretrained(
-                folder,
+                path,
+                state_dict=tensors,
                 config=config,
                 dtype=dtype,
                 use_safetensors=True,
@@ -350,6 +363,7 @@ def is_int8(folder: Path) -> bool:
 
 def checked_hashes(folder: Path) -> dict[str, str]:
     """The hashes of a model. Raises ModelError if its `judge.json` records other ones; many record none."""
+    check_shards(folder)
     hashes = model_hashes(folder)
     recorded = read_object(folder / JUDGE_CONFIG).get("hashes") or {}
     for name, digest in hashes.items():
@@ -360,6 +374,15 @@ def checked_hashes(folder: Path) -> dict[str, str]:
                 f'yourself, remove "hashes" from {JUDGE_CONFIG}.'
             )
     return hashes
+
+
+def check_shards(folder: Path) -> None:
+    """Raise ModelError where weights in several files, `model-00001-of-00003.safetensors` …, lack some of them."""
+    names = {path.name for path in folder.glob("model-*.safetensors")}
+    counts = {match[1] for name in names if (match := re.fullmatch(r"model-\d{5}-of-(\d{5})\.safetensors", name))}
+    shards = (f"model-{n:05}-of-{count}.safetensors" for count in counts for n in range(1, int(count) + 1))
+    if missing := sorted({*shards} - names):
+        raise ModelError(f"{folder} lacks some of its weights, {_some(missing)}; fetch the model again.")
 
 
 def tokenizer_config(folder: Path) -> dict[str, Any]:

@@ -1,4 +1,11 @@
-"""An int8 copy of a BERTJudge: made on some rows, compared with the judge on others."""
+"""Copies of a BERTJudge in eight bits: int8 weights, which are small, and the int8 graph, which may be fast.
+
+| | int8 weights: `write_int8_weights` | int8 graph: `quantize` |
+|---|---|---|
+| what is in eight bits | the matrices on the disk | weights and activations, while it computes |
+| needs | nothing | rows like those that are judged, and the extra [int8] |
+| runs on | any runtime and device, in any dtype, and can be trained further | OpenVINO on processors |
+"""
 
 from __future__ import annotations
 
@@ -6,12 +13,13 @@ import random
 import shutil
 import tempfile
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from bert_judge.encoder.engine import load_model
-from bert_judge.encoder.models import INT8, find_model, is_int8
+from bert_judge.encoder.models import INT8, JUDGE_CONFIG, find_model, is_int8, load_config
 from bert_judge.errors import InputError, ModelError, OutputError
 from bert_judge.judges.bert import BERTJudge
 from bert_judge.reading import JudgeConfig, PromptEncoder
@@ -21,7 +29,7 @@ from bert_judge.training import split_by_question
 
 MAX_FLIPS = 0.01
 _LEAST = 40  # rows, on either side
-_FILES = ("config.json", "tokenizer*.json", "vocab.*", "merges.txt", "*.model")
+_FILES = ("config.json", "tokenizer*.json", "vocab.*", "merges.txt", "*.model", "README.md")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +51,32 @@ class Quantized:
     size: int
 
 
+def write_int8_weights(folder: str | Path, target: str | Path, most: int = 48_000_000) -> Path:
+    """Write a copy of a judge with int8 weights (`encoder.weights`), a quarter of its size in float32.
+
+    `folder` is that of the judge, in any float type; `target` must be new or empty. Its weights are in files of at most
+    `most` bytes, and the hashes in its `judge.json` are those of the copy, which is used like any judge. A matrix loses
+    at most 1/254 of the greatest value of each row: compare the two judges on labelled rows before you use it.
+
+    Raises ModelError where `folder` is not a model with weights in floats whose architecture transformers has,
+    InputError where a tensor alone takes more than `most`, OutputError where `target` can't be written.
+    """
+    source = Path(folder)
+    load_config(source)  # one with its own code could not be loaded again
+    if not any(source.glob("*.safetensors")):
+        raise ModelError(f"{source} has no weights as safetensors, of which a copy could be made; name another judge.")
+    from bert_judge.encoder.weights import write_int8_tensors
+
+    target = check_folder(target).absolute()
+    if target.exists() and any(target.iterdir()):
+        raise OutputError(f"{target} holds other files; choose another folder.")
+    with _new_folder(target, source) as copy:
+        write_int8_tensors(source, copy, most)
+        if (source / JUDGE_CONFIG).exists():
+            JudgeConfig.load(source).save(copy)
+    return target
+
+
 def quantize(
     model_path: str,
     rows: Iterable[Sample],
@@ -55,7 +89,7 @@ def quantize(
     trust_remote_code: bool = False,
     allow_pickle: bool = False,
 ) -> Quantized:
-    """Make an int8 judge of a BERTJudge, for processors that multiply eight-bit integers (VNNI, AMX, Arm's DotProd).
+    """Make an int8 graph of a BERTJudge, for processors that multiply eight-bit integers (VNNI, AMX, Arm's DotProd).
 
     Rows of half of the questions choose the ranges of its activations, at most `calibration_rows`; of the other half,
     at most `test_rows` compare the two judges. They need no labels, and should be of the kind that is judged. Where
@@ -78,6 +112,24 @@ def quantize(
     config = JudgeConfig.load(source)
     answers = [config.form.answer_of(sample).sample for sample in chosen]
     prompts = PromptEncoder(model.tokenizer, config.form, model.max_tokens).encode(answers)
+    with _new_folder(folder, source) as copy:
+        write_int8(model, [prompt.tokens for group in prompts for prompt in group], copy, trust_remote_code)
+        config.save(copy)
+        exact = BERTJudge(str(source), trust_remote_code, "float32", runtime="openvino")
+        size = sum((copy / name).stat().st_size for name in INT8)
+        comparison = _compared(folder, size, len(chosen), others, exact, BERTJudge(str(copy)))
+        if comparison.flips > max_flips * comparison.rows:
+            raise InputError(
+                f"in int8 {comparison.flips} of {comparison.rows:,} labels of {model_path} differ, more than "
+                f"max_flips ({max_flips:.1%}): nothing was written. Calibrate it on more rows like "
+                "those that are judged, or keep it as it is."
+            )
+    return comparison
+
+
+@contextmanager
+def _new_folder(folder: Path, source: Path) -> Iterator[Path]:
+    """A folder with a judge's files but its weights, which takes the place of `folder` if nothing is raised."""
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder.parent, ignore_cleanup_errors=True) as beside:
@@ -85,24 +137,13 @@ def quantize(
             copy.mkdir()
             for path in (path for pattern in _FILES for path in source.glob(pattern)):
                 shutil.copy(path, copy)
-            write_int8(model, [prompt.tokens for group in prompts for prompt in group], copy, trust_remote_code)
-            config.save(copy)
-            exact = BERTJudge(str(source), trust_remote_code, "float32", runtime="openvino")
-            size = sum((copy / name).stat().st_size for name in INT8)
-            comparison = _compared(folder, size, len(chosen), others, exact, BERTJudge(str(copy)))
-            if comparison.flips > max_flips * comparison.rows:
-                raise InputError(
-                    f"in int8 {comparison.flips} of {comparison.rows:,} labels of {model_path} differ, more than "
-                    f"max_flips ({max_flips:.1%}): nothing was written. Calibrate it on more rows like "
-                    "those that are judged, or keep it as it is."
-                )
+            yield copy
             shutil.rmtree(folder, ignore_errors=True)
             copy.rename(folder)
     except OSError as error:
         if isinstance(error, ModelError | OutputError):
             raise
         raise OutputError(f"{folder} can't be written ({error.strerror or error}); choose another folder.") from error
-    return comparison
 
 
 def _check_free(folder: Path, overwrite: bool) -> None:
