@@ -17,6 +17,7 @@ from packaging.requirements import Requirement
 from bert_judge.cli import say, say_error
 from bert_judge.cli.flags import Argument, FormatOptions, Parser, options_from
 from bert_judge.encoder.devices import has_native_bf16, hides_amx
+from bert_judge.encoder.packaged import OURS, installed
 from bert_judge.errors import BertJudgeError, InputError
 from bert_judge.inputs.finding import find_input
 from bert_judge.paths import cache_folder
@@ -93,6 +94,7 @@ def _described(record: Mapping[str, Any]) -> str:
 def _check_installation(options: DoctorOptions) -> int:
     """Print what there is, and judge a row with the starter."""
     sections = {"versions": _versions, "extras": _extras, "devices": _devices, "settings": _settings}
+    sections["judges in other packages"] = _packages
     sections["starter judge"] = _starter
     facts = dict[str, dict[str, str]]()
     for title, section in sections.items():
@@ -148,6 +150,13 @@ def _devices() -> _Pairs:
 def _settings() -> _Pairs:
     yield "cache of converted models and replies: ", str(cache_folder())
     yield from ((f"{name}=", os.environ[name]) for name in _VARIABLES if name in os.environ)
+
+
+def _packages() -> _Pairs:
+    """The judges of installed packages, and what to install where one of ours is missing."""
+    there = dict(installed())
+    yield from ((f"{name:14} ", package) for name, package in there.items())
+    yield from ((f"{name:14} ", f"not there: pip install {OURS[name]}") for name in OURS if name not in there)
 
 
 def _starter() -> _Pairs:

@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal
 from bert_judge.cli import note, progress_bar, say_error
 from bert_judge.cli.flags import FormatOptions, Parser, config_flags, names_in, peek, spellings
 from bert_judge.encoder.models import STARTER
+from bert_judge.encoder.packaged import OURS
 from bert_judge.errors import InputError
 from bert_judge.inputs import FORMATS, ColumnMap, Source, open_source
 from bert_judge.judges import JUDGES
@@ -116,7 +117,8 @@ def add_judges(
     """
     group = parser.add_argument_group("the judge")
     text = (
-        f"{STARTER} (the default), a metric such as containment, a folder or a name on the Hub, {', '.join(JUDGES)}, "
+        f"{STARTER} (the default), {', '.join(OURS)}, a metric such as containment, a folder or a name on the Hub, "
+        f"{', '.join(JUDGES)}, "
     )
     text += "module:Class, or a YAML file" + (f"; a,b: {several}" if several else "")
     group.add_argument(*_JUDGE, metavar="NAME", help=text)

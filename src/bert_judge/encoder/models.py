@@ -15,6 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bert_judge.encoder.packaged import packaged
 from bert_judge.errors import InputError, ModelError, first_line, import_extra
 from bert_judge.paths import cache_folder
 
@@ -48,7 +49,8 @@ _LAYER_COUNTS = ("encoder_layers", "num_encoder_layers", "num_hidden_layers", "n
 
 
 def find_model(path: str, trust_remote_code: bool = False, allow_pickle: bool = False) -> Path:
-    """The folder of a model: the starter, a folder in `LOCAL_MODELS_DIR`, any folder, or the Hub (downloaded once).
+    """The folder of a model: the starter, one that an installed package offers (`encoder.packaged`), a folder in
+    `LOCAL_MODELS_DIR`, any folder, or the Hub (downloaded once).
 
     In `LOCAL_MODELS_DIR`, `org/model` is looked for as `model`, then as `org/model`. A name on the Hub may end with a
     revision, `org/model@REVISION`; with `trust_remote_code` a model that brings its own code needs a commit there. If
@@ -67,6 +69,10 @@ def find_model(path: str, trust_remote_code: bool = False, allow_pickle: bool = 
 def _locate(path: str, trust_remote_code: bool, allow_pickle: bool) -> Path:
     if path == STARTER:
         return STARTER_FOLDER
+    if package := packaged(path):
+        if package.is_file():
+            raise ModelError(f"{path!r} is a cascade of judges; where a judge is named it can be, but it is no model.")
+        return package
     local = os.environ.get("LOCAL_MODELS_DIR")
     places = [Path(local) / path.rstrip("/").split("/")[-1], Path(local) / path] if local else []
     places.append(Path(path))

@@ -1,6 +1,11 @@
 """A judge made of judges, cheapest first: each decides the rows that it is sure of and passes the rest on.
 
-`bert-judge cascade` finds the thresholds of each stage on labelled rows, and stores them in a small JSON file.
+`bert-judge cascade` finds the thresholds of each stage on labelled rows, and stores them in a small JSON file. A
+package may offer a cascade (`starter-large`) in a smaller one, whose thresholds promise nothing on other data:
+
+    {"format": 1, "stages": {"starter": WEIGHTS, "large": WEIGHTS}, "high": 0.97, "low": 0.02, "chosen_on": "…"}
+
+The first of two judges decides scores from `high` on and up to `low`; WEIGHTS are the hashes in their signatures.
 """
 
 from __future__ import annotations
@@ -8,6 +13,7 @@ from __future__ import annotations
 import copy
 import math
 import time
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, reduce
@@ -15,12 +21,16 @@ from pathlib import Path
 from threading import Lock
 from typing import Annotated, Any
 
+from bert_judge.encoder.packaged import packaged
 from bert_judge.errors import InputError, named_in_errors
 from bert_judge.judges.base import Costs, Judge, windows_of
 from bert_judge.records import JudgeInfo, Sample, Scale, Signature, Verdict, __version__
 from bert_judge.results.files import read_record, write_record
 
 _WINDOW = 4096  # rows that are held, so many that the last stage still gets more than a few of them
+UNCERTIFIED = "chosen on other kinds of answers; not certified on your data"
+"""What is said of thresholds that come with a package."""
+
 _MIXED: tuple[Scale, ...] = ("score", "probability", "decision")
 
 
@@ -64,14 +74,15 @@ class Stage:
 class CascadePlan:
     """A cascade as it is stored: its stages, and the guarantee for the rows decided before the last one.
 
-    With confidence 1 - `delta`, at least `target` of them agree with `agree_with` ("people", or the last stage). One
+    With confidence 1 - `delta`, at least `target` of them agree with `agree_with` ("people", or the last stage); where
+    these are None, nothing is promised, and signatures of stages have only the settings that have to be the same. One
     that `abstain`s has no last stage: all have thresholds, and rows that none is sure of stay undecided.
     `calibration` describes the rows on which the thresholds were found.
     """
 
     stages: tuple[Stage, ...]
-    target: float
-    delta: float
+    target: float | None
+    delta: float | None
     agree_with: str = "people"
     abstain: bool = False
     calibration: Mapping[str, Any] = field(default_factory=dict)
@@ -88,8 +99,11 @@ class CascadePlan:
 
     @classmethod
     def load(cls, path: str | Path) -> CascadePlan:
-        """Read a plan. Raises InputError where the file can't be read or is not a plan."""
-        return read_record(path, "cascade", _plan)
+        """Read a plan: a file, or the one that an installed package offers under this name.
+
+        Raises InputError where the file can't be read or is not a plan, ModelError where the package is not installed.
+        """
+        return read_record(packaged(str(path)) or path, "cascade", _plan)
 
     def save(self, path: str | Path) -> None:
         """Write the plan, whole or not at all. Raises OutputError where that fails."""
@@ -108,13 +122,14 @@ class Cascade(Judge):
     it. A stage that is undecided passes the row on. Where all are unsure, or the last is undecided, the verdict is
     undecided.
 
-    Raises InputError where the file is broken, or a judge is not the one that the thresholds were found for, and what
-    the judges raise, with the name of the stage, after all verdicts before the row at which it failed.
+    Warns where the thresholds promise nothing. Raises InputError where the file is broken, or a judge is not the one
+    that the thresholds were found for, and what the judges raise, with the name of the stage, after all verdicts before
+    the row at which it failed.
     """
 
     def __init__(
         self,
-        model_path: Annotated[str, "the file that bert-judge cascade wrote"],
+        model_path: Annotated[str, "the file that bert-judge cascade wrote, or starter-large"],
         trust_remote_code: Annotated[bool, "import the classes that the file names as module:Class"] = False,
     ) -> None:
         from bert_judge.judges.naming import JudgeSpec, check_no_class
@@ -126,12 +141,21 @@ class Cascade(Judge):
         specs = [JudgeSpec.of(stage.judge, trust_remote_code) for stage in self.plan.stages]
         self._judges: tuple[Judge, ...] = tuple(spec.make() for spec in specs)
         for stage, judge in zip(self.plan.stages, self._judges, strict=True):
-            if judge.info.signature != stage.signature:
-                difference = stage.signature.difference(judge.info.signature)
+            signature = judge.info.signature
+            if self.plan.target is None:
+                pinned = {name: signature.settings.get(name, "-") for name in stage.signature.settings}
+                signature = replace(signature, settings=pinned)
+            if signature != stage.signature:
+                difference = stage.signature.difference(signature)
                 raise InputError(
                     f"{model_path} was made for another {stage.name} ({difference}), and its thresholds do not hold "
                     "for this one; run bert-judge cascade again."
                 )
+        if self.plan.target is None:
+            warnings.warn(
+                f"the thresholds of {model_path} were {UNCERTIFIED}: bert-judge cascade certifies such on your labels.",
+                stacklevel=2,
+            )
         self._use = [Costs()] * len(self._judges)
         self._lock = Lock()
 
@@ -141,16 +165,19 @@ class Cascade(Judge):
 
         The scale is that of all stages: a decision is a probability of 0 or 1, but neither is a similarity.
         """
-        name = "-".join([*(stage.name for stage in self.plan.stages), f"{self.plan.target:g}"])
+        target = self.plan.target
+        name = "-".join([*(stage.name for stage in self.plan.stages), *([] if target is None else [f"{target:g}"])])
         settings: dict[str, object] = {"variant": name, "abstain": self.plan.abstain}
-        for number, stage in enumerate(self.plan.stages, 1):
+        if target is None:
+            settings["thresholds"] = UNCERTIFIED
+        stages = [judge.info for judge in self._judges]
+        for number, (stage, info) in enumerate(zip(self.plan.stages, stages, strict=True), 1):
             settings |= {
                 f"stage{number}": stage.name,
                 f"stage{number}_high": stage.high and stage.high.threshold,
                 f"stage{number}_low": stage.low and stage.low.threshold,
-                f"stage{number}_judge": str(stage.signature),  # which is that of the judge that was loaded
+                f"stage{number}_judge": str(info.signature),
             }
-        stages = [judge.info for judge in self._judges]
         return JudgeInfo(
             name,
             Signature.make("Cascade", settings, version=__version__),
@@ -247,7 +274,10 @@ def _scores(passed: Mapping[str, Verdict]) -> dict[str, Any]:
 
 
 def _plan(values: Mapping[str, Any]) -> CascadePlan:
-    plan = CascadePlan(**{**values, "stages": tuple(map(_stage, values["stages"]))})
+    if isinstance(values["stages"], Mapping):
+        plan = _packaged_plan(**values)
+    else:
+        plan = CascadePlan(**{**values, "stages": tuple(map(_stage, values["stages"]))})
     if not plan.deciding:
         raise ValueError(f"it has {len(plan.stages)} stages")
     for stage in plan.deciding:
@@ -257,6 +287,16 @@ def _plan(values: Mapping[str, Any]) -> CascadePlan:
         if len(sides) == 2 and sides[0] >= sides[1]:
             raise ValueError(f"the thresholds of {stage.name} cross")
     return plan
+
+
+def _packaged_plan(stages: Mapping[str, str], high: float, low: float, chosen_on: str) -> CascadePlan:
+    first, last = (
+        Stage(name, {"judge_type": "BERTJudge", "model_path": name}, Signature.make("BERTJudge", weights=weights))
+        for name, weights in stages.items()
+    )
+    high_side, low_side = (Certificate(threshold, 0, 0, 0.0) for threshold in (high, low))
+    first = replace(first, high=high_side, low=low_side)
+    return CascadePlan((first, last), None, None, calibration={"file": chosen_on})
 
 
 def _stage(values: Mapping[str, Any]) -> Stage:

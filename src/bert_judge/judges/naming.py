@@ -6,7 +6,8 @@
 | a metric: `containment`, `exact_match`, `token_f1`, … | RegexJudge with that metric on the whole candidate |
 | a file: `….yaml`, `….yml`, `….json` | its `judge_type` (BERTJudge without it), its other values as flags |
 | a `.json` file that `bert-judge cascade` wrote | that cascade |
-| anything else: `starter`, a folder, a name on the Hub | BERTJudge with that model |
+| `starter-large`, or another cascade that an installed package offers | that cascade |
+| anything else: `starter`, `large`, a folder, a name on the Hub | BERTJudge with that model |
 
 Besides their own flags, all judges take `store` and `tuned`, a file that `bert-judge evaluate` wrote.
 """
@@ -28,6 +29,7 @@ from threading import Lock
 from typing import Any, Literal, Union, get_args, get_origin
 
 from bert_judge.encoder.models import STARTER, find_model
+from bert_judge.encoder.packaged import OURS, packaged
 from bert_judge.errors import InputError, ModelError, did_you_mean
 from bert_judge.inputs.settings import read_yaml, shown
 from bert_judge.judges import JUDGES
@@ -120,6 +122,8 @@ def read_name(text: str, trust_remote_code: bool = False) -> JudgeSpec:
         find_metric(text)
         settings = {"pattern": "none", "metric": text}
         return JudgeSpec(text, JUDGES["RegexJudge"], settings, frozenset(settings))
+    if (package := packaged(text)) and package.is_file():
+        return JudgeSpec(text, JUDGES["Cascade"], {"model_path": text}, frozenset(["model_path"]))
     _check_model(text)
     return replace(read_values({"model_path": text}), by_name=frozenset(["model_path"]))
 
@@ -273,7 +277,7 @@ def _check_model(text: str) -> None:
     except ModelError as error:
         if Path(f"{text}.py").is_file():
             raise InputError(f"{text}.py is a module; name the class of a judge in it, {text}:CLASS.") from error
-        names = (STARTER, *JUDGES, *METRICS)
+        names = (STARTER, *OURS, *JUDGES, *METRICS)
         if not difflib.get_close_matches(text.casefold(), map(str.casefold, names), n=1, cutoff=0.7):
             raise
         raise InputError(f"there is no judge {text!r}; {did_you_mean(text, names)}") from error

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from bert_judge.judges.base import Costs
-from bert_judge.judges.cascade import CascadePlan
+from bert_judge.judges.cascade import UNCERTIFIED, CascadePlan
 from bert_judge.measures import Estimate
 from bert_judge.report.document import Block, Content, Document, Table
 from bert_judge.studies.cascade import (
@@ -27,7 +27,7 @@ def calibration_document(result: CascadeResult, settings: CascadeSettings) -> Do
         f"{percent(origin['right'] / labelled)} correct"
     )
     of_side = 1 - settings.delta / (2 * len(thresholds.stages))
-    promise = f"promise: {_promise(plan)} ({_percent(of_side)} for each stage and side)"
+    promise = f"{_promise(plan)} ({_percent(of_side)} for each stage and side)"
     lines = [line for stage in thresholds.stages for line in _stage_lines(stage, result.seconds)]
     if plan.last:
         seconds = _milliseconds(result.seconds.get(plan.last.name))
@@ -51,13 +51,15 @@ def stages_document(plan: CascadePlan, use: Sequence[Costs], records: Iterable[M
     shown = [place for place in range(len(head)) if any(line[place] != "" for line in body)]
     saving = _saving(counts, use, plan.abstain)
     table = Table("", [head[place] for place in shown], [[line[place] for place in shown] for line in body], saving)
-    return Document("Stages", [table, f"promise: {_promise(plan)}"], _broken(early, plan))
+    return Document("Stages", [table, _promise(plan)], _broken(early, plan))
 
 
 def _promise(plan: CascadePlan) -> str:
+    if plan.target is None or plan.delta is None:
+        return f"no promise: thresholds {UNCERTIFIED}; bert-judge cascade certifies such on your labels"
     whom = "human labels" if plan.agree_with == "people" else plan.agree_with.removeprefix("last: ")
     return (
-        f"at least {_percent(plan.target)} of the rows decided before {_end(plan)} agree with {whom},\n"
+        f"promise: at least {_percent(plan.target)} of the rows decided before {_end(plan)} agree with {whom},\n"
         f"         in {_percent(1 - plan.delta)} of calibrations"
     )
 
@@ -121,7 +123,7 @@ def _saving(counts: Sequence[StageCount], use: Sequence[Costs], abstain: bool) -
 
 def _broken(early: Estimate, plan: CascadePlan) -> list[str]:
     """A note where the labels of the rows contradict the promise."""
-    if early.high is None or early.high >= plan.target:
+    if plan.target is None or early.high is None or early.high >= plan.target:
         return []
     agreement = f"{percent(early.value)} of the rows with labels that were decided early agree"
     return [f"{agreement}, not {_percent(plan.target)}; the cascade was calibrated on rows of another kind"]
