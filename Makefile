@@ -20,7 +20,7 @@ help:
 	@echo "make demo    judge examples/answers.jsonl with the starter judge"
 	@echo "make test    the test suite"
 	@echo "make test-floors  the suite with the oldest versions that pyproject.toml allows (gigabytes of PyTorch)"
-	@echo "make dist-check   a wheel and a source distribution, each installed and used in an empty environment"
+	@echo "make dist-check   wheels and source distributions, installed and used in empty environments"
 	@echo "make faults  a table of faults: what users see, and that no row is lost or doubled"
 	@echo "make fuzz    every reader of files under atheris for SECONDS=60"
 	@echo "make lock    exact versions with the hashes of their files, for docker/ and make locked"
@@ -40,9 +40,9 @@ $(VENV)/.demo: pyproject.toml constraints.txt
 	$(INSTALL) '.[cpu]'
 	@touch $@
 
-$(VENV)/.dev: $(VENV)/.demo
+$(VENV)/.dev: $(VENV)/.demo large/pyproject.toml
 	@echo "adding the development packages to $(VENV) (a minute) ..."
-	$(INSTALL) '.[dev]'
+	$(INSTALL) '.[dev]' --editable ./large
 	@touch $@
 
 demo: $(VENV)/.demo
@@ -69,7 +69,7 @@ $(FLOORS)/.done: pyproject.toml
 	$(FLOORS)/bin/python -m pip install --quiet --disable-pip-version-check uv
 	$(FLOORS)/bin/uv pip compile --quiet --resolution lowest-direct --python $(FLOORS)/bin/python --output-file $(FLOORS)/floors.txt \
 		--extra cpu --extra lexical --extra openai --extra plot --extra sentencepiece --extra server --extra train pyproject.toml
-	$(FLOORS)/bin/uv pip install --quiet --python $(FLOORS)/bin/python --constraint $(FLOORS)/floors.txt --editable '.[dev]'
+	$(FLOORS)/bin/uv pip install --quiet --python $(FLOORS)/bin/python --constraint $(FLOORS)/floors.txt --editable '.[dev]' --editable ./large
 	@touch $@
 
 dist-check: setup

@@ -46,7 +46,7 @@ _BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-sta
 _NO_BROWSER = "there is no Chromium (or no package playwright): pages are NOT tested in a browser"
 NO_RECORDS = ["", "{", "[]", "null", "7", "{}"]  # texts that hold no record in JSON
 MARKERS = ("<|question|>", "<|candidate|>", "<|reference|>")
-ARCHITECTURES = ("bert", "roberta", "xlm-roberta", "deberta-v2", "modernbert", "eurobert")
+ARCHITECTURES = ("bert", "roberta", "xlm-roberta", "mpnet", "deberta-v2", "modernbert", "eurobert")
 
 _SMALL = {"hidden_size": 32, "intermediate_size": 48, "max_position_embeddings": 130, "num_labels": 2}
 _SMALL |= {"num_hidden_layers": 2, "num_attention_heads": 2}

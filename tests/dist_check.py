@@ -1,8 +1,9 @@
-"""What users install: a wheel and a source distribution, each used in an empty environment and another folder.
+"""What users install: a wheel and a source distribution of each package, used in an empty environment and other folder.
 
     make dist-check
 
-Both must hold the same files, and give the verdicts that this source gives on the examples.
+Both must hold the same files, and give the verdicts that this source gives on the examples. bert-judge-large is
+installed beside bert-judge; where it has its weights, it judges, too.
 """
 
 from __future__ import annotations
@@ -12,10 +13,13 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 
 PROJECT = Path(__file__).parents[1]
 FOLDER = PROJECT / "build" / "dist-check"
+LARGE = PROJECT / "large"
+MOST = 115_000_000  # bytes of a wheel
 COMMANDS = (
     "--version",
     "doctor",
@@ -37,39 +41,60 @@ def ran(*words: str | Path, folder: Path = FOLDER) -> str:
     return done.stdout
 
 
-def tried(distribution: Path) -> list[float]:
-    """Install a distribution and use it; the scores of the starter on the examples."""
+def tried(distribution: Path, large: Path, judges: Sequence[str]) -> dict[str, list[float]]:
+    """Install the two distributions and use them; the scores of these judges on the examples."""
     environment, work = FOLDER / distribution.suffix[1:], FOLDER / f"work-{distribution.suffix[1:]}"
     ran(sys.executable, "-m", "venv", environment)
     constraints = ("--constraint", PROJECT / "constraints.txt")
     ran(environment / "bin/python", "-m", "pip", "install", "--quiet", *constraints, f"{distribution}[cpu]")
+    ran(environment / "bin/python", "-m", "pip", "install", "--quiet", "--no-deps", large)
     work.mkdir()
     shutil.copy(PROJECT / "examples" / "answers.jsonl", work)
     for command in COMMANDS:
         ran(environment / "bin/bert-judge", *command.split(), folder=work)
     where = ran(environment / "bin/python", "-c", "import bert_judge; print(bert_judge.__file__)", folder=work)
     assert str(environment) in where, where
-    return [float(score) for score in json.loads((work / "out/scores.json").read_text())]
+    assert f"bert-judge-large {version(large)}" in ran(environment / "bin/bert-judge", "doctor", folder=work)
+    return {judge: scored(judge, environment / "bin/bert-judge", folder=work) for judge in judges}
+
+
+def scored(judge: str, *command: str | Path, folder: Path = FOLDER) -> list[float]:
+    """The scores of a judge on the examples."""
+    answers = PROJECT / "examples" / "answers.jsonl"
+    ran(*command, "score", answers, "--judge", judge, "--output_dir", f"by-{judge}", folder=folder)
+    return [float(score) for score in json.loads((folder / f"by-{judge}" / "scores.json").read_text())]
+
+
+def version(distribution: Path) -> str:
+    """The version in a file's name."""
+    return distribution.name.removesuffix(".tar.gz").split("-")[1]
 
 
 def main() -> None:
     """Build, look inside, install, use, compare."""
     shutil.rmtree(FOLDER, ignore_errors=True)
     FOLDER.mkdir(parents=True)
-    ran(sys.executable, "-m", "build", "--outdir", FOLDER, PROJECT)
-    (wheel,), (source,) = FOLDER.glob("*.whl"), FOLDER.glob("*.tar.gz")
-    inside = {name for name in zipfile.ZipFile(wheel).namelist() if name.startswith("bert_judge/")}
-    package = PROJECT / "src"
-    tracked = ran("git", "ls-files", "src/bert_judge", folder=PROJECT).split()
-    missing = {name.removeprefix("src/") for name in tracked} - inside
-    assert not missing, f"the wheel lacks {sorted(missing)}"
-    scores = [tried(distribution) for distribution in (wheel, source)]
-    ran(sys.executable, "-m", "bert_judge", "score", PROJECT / "examples/answers.jsonl", "--output_dir", "here")
-    here = json.loads((FOLDER / "here/scores.json").read_text())
-    for name, found in zip(("wheel", "source distribution"), scores, strict=True):
-        assert found == here, f"the {name} gives other scores than {package}"
-    sizes = ", ".join(f"{each.name} {each.stat().st_size / 1e6:.1f} MB" for each in (wheel, source))
-    print(f"{sizes}: installed and used; {len(here)} scores are those of the source.")
+    for project in (PROJECT, LARGE):
+        ran(sys.executable, "-m", "build", "--outdir", FOLDER, project)
+    found = {
+        suffix: sorted(FOLDER.glob(f"*{suffix}"), key=lambda path: len(path.name)) for suffix in (".whl", ".tar.gz")
+    }
+    for (main_file, large_file), project in zip(found.values(), ("the wheel", "the source distribution"), strict=True):
+        assert max(main_file.stat().st_size, large_file.stat().st_size) <= MOST, f"{project} is over {MOST:,} bytes"
+    wheels = found[".whl"]
+    inside = {name for wheel in wheels for name in zipfile.ZipFile(wheel).namelist()}
+    tracked = ran("git", "ls-files", "src/bert_judge", "large/src", folder=PROJECT).split()
+    missing = {name.partition("src/")[2] for name in tracked} - inside
+    assert not missing, f"the wheels lack {sorted(missing)}"
+    weights = LARGE / "src" / "bert_judge_large" / "weights"
+    files = {"large": "config.json", "starter-large": "cascade.json"}
+    judges = ["starter", *(name for name, file in files.items() if (weights / file).exists())]
+    here = {judge: scored(judge, sys.executable, "-m", "bert_judge") for judge in judges}
+    for name, (main_file, large_file) in found.items():
+        assert tried(main_file, large_file, judges) == here, f"what {name} installs gives other scores than the source"
+    sizes = ", ".join(f"{path.name} {path.stat().st_size / 1e6:.1f} MB" for paths in found.values() for path in paths)
+    without = "" if weights.exists() else " bert-judge-large has no weights yet."
+    print(f"{sizes}: installed and used; the scores of {', '.join(judges)} are those of the source.{without}")
 
 
 if __name__ == "__main__":

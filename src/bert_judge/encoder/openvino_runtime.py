@@ -38,7 +38,7 @@ from bert_judge.records import Tokens, __version__
 if TYPE_CHECKING:
     from bert_judge.encoder.torch_runtime import Encoder
 
-ARCHITECTURES = frozenset(["bert", "eurobert", "modernbert", "roberta", "xlm-roberta"])
+ARCHITECTURES = frozenset(["bert", "eurobert", "modernbert", "mpnet", "roberta", "xlm-roberta"])
 """Architectures that tests compare with PyTorch; others run on PyTorch unless OpenVINO is asked for."""
 
 _log = logging.getLogger(__name__)
