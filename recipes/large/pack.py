@@ -19,10 +19,10 @@ WEIGHTS = Path(__file__).parents[2] / "large" / "src" / "bert_judge_large" / "we
 
 
 def pack(judge: Path, target: Path, high: float | None, low: float | None, chosen_on: str) -> None:
-    """Write the folder `target` of the package anew. Without thresholds it has no cascade."""
+    """Write the folder `target` of the package anew; without thresholds, or what they were chosen on, no cascade."""
     shutil.rmtree(target, ignore_errors=True)
     write_int8_weights(judge, target)
-    if high is not None and low is not None:
+    if high is not None and low is not None and chosen_on:
         stages = {"starter": model_hashes(STARTER_FOLDER)["weights"], "large": model_hashes(target)["weights"]}
         record = {"stages": stages, "high": high, "low": low, "chosen_on": chosen_on}
         write_record(target / "cascade.json", record)

@@ -13,7 +13,7 @@ from safetensors.torch import load_file, save_file
 
 from bert_judge import BERTJudge
 from bert_judge.bertscore import BERTScorer
-from bert_judge.encoder.models import load_hf_encoder, model_hashes
+from bert_judge.encoder.models import STARTER_FOLDER, load_hf_encoder, model_hashes
 from bert_judge.errors import ModelError, OutputError
 from bert_judge.judges.quantize import quantize, write_int8_weights
 from bert_judge.training import train
@@ -159,10 +159,14 @@ def test_what_can_not_be_written_is_said(
         write_int8_weights(small, tmp_path / "again")
     with refused("holds other files; choose another folder", error=OutputError):
         write_int8_weights(judge, small)
-    with refused("has no config.json", error=ModelError):
+    with refused("was not found", error=ModelError):
         write_int8_weights(tmp_path / "nowhere", tmp_path / "new")
     with refused("has no matrix of 4,096 numbers or more", error=ModelError):
         write_int8_weights(encoder, tmp_path / "new")
+    damaged = Path(shutil.copytree(STARTER_FOLDER, tmp_path / "damaged"))
+    (damaged / "model.safetensors").write_bytes((judge / "model.safetensors").read_bytes())
+    with refused("a file is damaged, or was changed", error=ModelError):
+        write_int8_weights(damaged, tmp_path / "new")
     broken = tensors(judge)
     broken[MATRIX][0, 0] = float("nan")
     save_file(broken, judge / "model.safetensors", {"format": "pt"})
@@ -171,4 +175,4 @@ def test_what_can_not_be_written_is_said(
     (judge / "model.safetensors").unlink()
     with refused("has no weights as safetensors", error=ModelError):
         write_int8_weights(judge, tmp_path / "new")
-    assert {path.name for path in tmp_path.iterdir()} == {"small"}
+    assert {path.name for path in tmp_path.iterdir()} == {"small", "damaged"}

@@ -117,7 +117,7 @@ def test_a_package_that_can_not_be_used(install: Install, refused: Refused) -> N
         find_model("large")
 
 
-@pytest.mark.filterwarnings("always:the thresholds of starter-large")
+@pytest.mark.filterwarnings("always:starter-large has thresholds")
 def test_the_starter_decides_where_it_is_sure_and_large_the_rest(install: Install, printed: Any, command: Any) -> None:
     write_cascade(weights := install())
     with pytest.warns(UserWarning, match=UNCERTIFIED):
@@ -132,12 +132,14 @@ def test_the_starter_decides_where_it_is_sure_and_large_the_rest(install: Instal
     assert [verdict.details["stage"] == "starter" for verdict in verdicts] == sure
     assert cascade.info.name == "starter-large"
     settings = cascade.info.signature.settings
-    assert settings["thresholds"] == "chosen on other kinds of answers; not certified on your data"
+    assert settings["promise"] == "none: thresholds chosen on other kinds of answers; not certified on your data"
     assert (settings["stage1_high"], settings["stage1_low"]) == ("0.9", "0.1")
     assert model_hashes(weights)["weights"] in settings["stage2_judge"]
     status, out, err = command("score", EXAMPLES, "--judge", "starter-large", "-o", "out")
     assert status == 0
-    assert f"no promise: thresholds {UNCERTIFIED}; bert-judge cascade certifies such on your labels" in out
+    assert (
+        f"no promise: {UNCERTIFIED} (chosen on quizzes); bert-judge cascade finds certified ones, on your labels" in out
+    )
     assert f"{sum(sure)} of 98 rows ({sum(sure) / 98:.1%}) never reached large" in out
     assert UNCERTIFIED in err
     assert [row["score"] for row in read_rows("out/verdicts.jsonl")] == pytest.approx(expected, abs=2e-2)

@@ -28,8 +28,8 @@ from bert_judge.records import JudgeInfo, Sample, Scale, Signature, Verdict, __v
 from bert_judge.results.files import read_record, write_record
 
 _WINDOW = 4096  # rows that are held, so many that the last stage still gets more than a few of them
-UNCERTIFIED = "chosen on other kinds of answers; not certified on your data"
-"""What is said of thresholds that come with a package."""
+UNCERTIFIED = "thresholds chosen on other kinds of answers; not certified on your data"
+"""What is said of a cascade that comes with a package."""
 
 _MIXED: tuple[Scale, ...] = ("score", "probability", "decision")
 
@@ -153,7 +153,7 @@ class Cascade(Judge):
                 )
         if self.plan.target is None:
             warnings.warn(
-                f"the thresholds of {model_path} were {UNCERTIFIED}: bert-judge cascade certifies such on your labels.",
+                f"{model_path} has {UNCERTIFIED}; bert-judge cascade finds certified ones, on your labels.",
                 stacklevel=2,
             )
         self._use = [Costs()] * len(self._judges)
@@ -169,7 +169,7 @@ class Cascade(Judge):
         name = "-".join([*(stage.name for stage in self.plan.stages), *([] if target is None else [f"{target:g}"])])
         settings: dict[str, object] = {"variant": name, "abstain": self.plan.abstain}
         if target is None:
-            settings["thresholds"] = UNCERTIFIED
+            settings["promise"] = f"none: {UNCERTIFIED}"
         stages = [judge.info for judge in self._judges]
         for number, (stage, info) in enumerate(zip(self.plan.stages, stages, strict=True), 1):
             settings |= {

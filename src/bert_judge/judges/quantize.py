@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bert_judge.encoder.engine import load_model
-from bert_judge.encoder.models import INT8, JUDGE_CONFIG, find_model, is_int8, load_config
+from bert_judge.encoder.models import INT8, JUDGE_CONFIG, checked_hashes, find_model, is_int8, load_config
 from bert_judge.errors import InputError, ModelError, OutputError
 from bert_judge.judges.bert import BERTJudge
 from bert_judge.reading import JudgeConfig, PromptEncoder
@@ -51,23 +51,24 @@ class Quantized:
     size: int
 
 
-def write_int8_weights(folder: str | Path, target: str | Path, most: int = 48_000_000) -> Path:
+def write_int8_weights(model_path: str | Path, output_dir: str | Path, most: int = 48_000_000) -> Path:
     """Write a copy of a judge with int8 weights (`encoder.weights`), a quarter of its size in float32.
 
-    `folder` is that of the judge, in any float type; `target` must be new or empty. Its weights are in files of at most
-    `most` bytes, and the hashes in its `judge.json` are those of the copy, which is used like any judge. A matrix loses
-    at most 1/254 of the greatest value of each row: compare the two judges on labelled rows before you use it.
+    The judge may be in any float type; `output_dir`, which is returned, must be new or empty. The weights are in files
+    of at most `most` bytes. A number moves by at most 1/254 of the greatest one of its row: compare the two judges on
+    labelled rows before you use the copy.
 
-    Raises ModelError where `folder` is not a model with weights in floats whose architecture transformers has,
-    InputError where a tensor alone takes more than `most`, OutputError where `target` can't be written.
+    Raises ModelError where `model_path` is not a whole model with weights in floats that transformers has a class for,
+    InputError where a tensor alone takes more than `most`, OutputError where `output_dir` can't be written.
     """
-    source = Path(folder)
+    source = find_model(str(model_path))
     load_config(source)  # one with its own code could not be loaded again
+    checked_hashes(source)
     if not any(source.glob("*.safetensors")):
         raise ModelError(f"{source} has no weights as safetensors, of which a copy could be made; name another judge.")
     from bert_judge.encoder.weights import write_int8_tensors
 
-    target = check_folder(target).absolute()
+    target = check_folder(output_dir).absolute()
     if target.exists() and any(target.iterdir()):
         raise OutputError(f"{target} holds other files; choose another folder.")
     with _new_folder(target, source) as copy:

@@ -56,7 +56,8 @@ def stages_document(plan: CascadePlan, use: Sequence[Costs], records: Iterable[M
 
 def _promise(plan: CascadePlan) -> str:
     if plan.target is None or plan.delta is None:
-        return f"no promise: thresholds {UNCERTIFIED}; bert-judge cascade certifies such on your labels"
+        rows = plan.calibration["file"]
+        return f"no promise: {UNCERTIFIED} (chosen on {rows}); bert-judge cascade finds certified ones, on your labels"
     whom = "human labels" if plan.agree_with == "people" else plan.agree_with.removeprefix("last: ")
     return (
         f"promise: at least {_percent(plan.target)} of the rows decided before {_end(plan)} agree with {whom},\n"
