@@ -120,6 +120,17 @@ def test_a_sentence_for_a_paper(compare):
     assert pair["sentence"] in compare("a", "b", "--format", "markdown")
 
 
+def test_answers_without_a_label_are_not_called_undecided(compare):
+    for name, text in (("a", "yes"), ("b", "no")):
+        rows = [
+            {"score": float(text == "yes"), "label": int(text == "yes"), "gold": n % 2 if n < 24 else None}
+            for n in range(40)
+        ]
+        saved_run(Path(name), rows, scale="score")
+    by_people = json.loads(compare("a", "b", "--what", "models", "--format", "json"))["models"][-1]
+    assert by_people["pairs"][0]["sentence"].endswith("; 16 without both labels and left out.")
+
+
 def test_sentences_of_scores_of_undecided_rows_and_of_many_models(compare):
     scores = [0.9, 0.8, 0.7, None] * 10
     for name, lower in (("a", 0.0), ("b", 0.5)):

@@ -118,7 +118,10 @@ def test_every_way_to_name_it(tuned: str, command: Command) -> None:
     assert command("score", "labelled.jsonl", *trusted, "--output_dir", "by_file", "--quiet")[0] == 0
     assert command("score", "labelled.jsonl", *SAYS, "--tuned", tuned, "--output_dir", "by_flag", "--quiet")[0] == 0
     assert read_rows("by_file/verdicts.jsonl") == read_rows("by_flag/verdicts.jsonl")
-    assert command("evaluate", "labelled.jsonl", *SAYS, "--tuned", tuned, "--output_dir", "out", *QUICK)[0] == 0
+    status, _, err = command("evaluate", "labelled.jsonl", *SAYS, "--tuned", tuned, "--output_dir", "out", *QUICK)
+    assert status == 0 and "note: tuned.json was fitted to these answers" in err
+    others = answers("others.jsonl", 0.4, 1.0)
+    assert command("evaluate", others, *SAYS, "--tuned", tuned, "--output_dir", "other", *QUICK)[::2] == (0, "")
     record = json.loads(Path("out/evaluation.json").read_text(encoding="utf-8"))["judges"][0]
     assert "tuned" in record["signature"]["settings"]
     labels = [line["label"] for line in read_rows("by_flag/verdicts.jsonl")]

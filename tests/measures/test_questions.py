@@ -11,6 +11,7 @@ def test_the_keys_of_questions_stay_as_they_are() -> None:
     assert {text: question_key(text, ()) for text in keys} == keys
     assert question_key(None, ("Paris,", "FRANCE")) == "pari france"
     assert question_key("", ("Paris",)) == ""
+    assert question_key("twenty f\u0131ve", ()) == "20 f\u0131ve"  # a letter that ignoring case takes for an i
 
 
 def test_long_texts_take_linear_time() -> None:

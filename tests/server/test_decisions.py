@@ -152,10 +152,10 @@ def test_what_is_not_about_correctness_is_refused(client: OpenAI) -> None:
 def test_without_a_number_there_is_a_refusal_or_an_error(client: OpenAI, url: str) -> None:
     bare = {"input": FRANCE, "output": "It is Paris."}
     undecided = {**STATE, "output": "undecided"}
-    for model, state, reason in [
-        ("starter", bare, "the state has no reference, which starter needs"),
-        ("starter", {**bare, "reference": " "}, "no reference"),
-        ("hashed", undecided, "hashed could not decide"),
+    for model, state, reason, expected in [
+        ("starter", bare, "the state has no reference, which starter needs", 400),
+        ("starter", {**bare, "reference": " "}, "no reference", 400),
+        ("hashed", undecided, "hashed could not decide", 422),
     ]:
         response = client.decisions.with_raw_response.create(
             model=model, input=json.dumps(state), questions=[CORRECT, CORRECT]
@@ -163,7 +163,7 @@ def test_without_a_number_there_is_a_refusal_or_an_error(client: OpenAI, url: st
         assert [answer.type for answer in response.parse().answers] == ["refusal", "refusal"]
         assert reason in response.headers["X-Bert-Judge-Refused"]
         status, answer, _ = system_one(url, state, model)
-        assert (status, reason in answer["error"]["message"]) == (400, True)
+        assert (status, reason in answer["error"]["message"]) == (expected, True)
     assert (
         client.decisions.create(model="rules", input=json.dumps(bare), questions=[CORRECT]).answers[0].probability == 1
     )

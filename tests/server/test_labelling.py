@@ -247,7 +247,8 @@ def test_judges_and_labelling_share_a_server(draws: list[Draw], tmp_path: Path) 
         page = ask(url, "/v1/labelling", {}, **key, **origin)[1]["page"]
         browser = Browser(url, page)
         assert browser.decide(1, 1)["labelled"] == 1  # the address is enough: no key is needed
-        assert page not in ask(url, "/metrics", Authorization="Bearer secret")[1]
+        figures = ask(url, "/metrics", Authorization="Bearer secret")[1]
+        assert page not in figures and 'path="/label"' in figures
     with served({"slow": Slow()}) as url:
         assert ask(url, "/v1/labelling", {}, Origin=url)[1] == {"page": None}
 
@@ -301,6 +302,8 @@ def test_a_foreign_file_is_not_touched(draws: list[Draw], serve: Serve, tmp_path
     first, second = read_rows(file)
     other, foreign = tmp_path / "other.jsonl", "was not written by bert-judge label"
     contents = dict.fromkeys(("# Read me", '{"label": 1}', '{"id": 1, "label": 1}', "[1]"), f"line 1 {foreign}; choose")
+    page = {name: first[name] for name in ("id", "question", "references", "candidate", "label", "labelled_at")}
+    contents[json.dumps(page) + "\n"] = "line 1 was saved from a report: its answers were chosen"
     for line, sentence in [
         ('{"label": 1}', foreign),
         ("[]", foreign),

@@ -20,12 +20,13 @@ def result_sentence(summary: Summary, judge: Signature) -> str:
     if summary.accuracy.value is None:
         value = f"{summary.rows:,} answers have the mean score {number(summary.mean_score)}"
     agreement = summary.agreement.accuracy if summary.agreement else Estimate(None)
-    return f"{value}{_undecided(summary.undecided)}{_judge(judge.short, agreement)}."
+    return f"{value}{_left_out(summary.undecided)}{_judge(judge.short, agreement)}."
 
 
 def pair_sentence(models: ModelComparison, pair: ModelPair) -> str:
     """Two models by one judge, or by human labels."""
     difference, (first, second) = pair.difference, (pair.first, pair.second)
+    by_people = models.measure == TRUE_ACCURACY
     rows = "" if difference.rows == difference.questions else f" ({difference.rows:,} answers of each)"
     shown, of_difference, unit = (percent, points, " points") if models.measure != MEAN_SCORE else (number, number, "")
     values = f"{first} {_VERBS[models.measure]} {shown(difference.first_mean)} and {second} "
@@ -34,9 +35,9 @@ def pair_sentence(models: ModelComparison, pair: ModelPair) -> str:
     test = f"{paired_test(models)}, p = {p_value(difference.p_value)}".replace("= <", "<")
     if len(models.pairs) > 1:
         test += f" ({p_value(pair.p_holm)} with Holm's correction for {len(models.pairs)} pairs)"
-    test += _undecided(pair.matched - difference.rows)
+    test += _left_out(pair.matched - difference.rows, "without both labels" if by_people else "undecided")
     judge = models.signature.short if models.signature else models.judge
-    by = "" if models.measure == TRUE_ACCURACY else _judge(judge, models.agreement)
+    by = "" if by_people else _judge(judge, models.agreement)
     return f"On {difference.questions:,} questions{rows} {values}; {change}, {test}{by}."
 
 
@@ -47,7 +48,7 @@ def judge_sentence(evaluation: Evaluation, judge: JudgeEvaluation) -> str:
         f"On {evaluation.rows:,} answers to {evaluation.questions:,} questions ({percent(evaluation.right)} correct by "
         f"human labels), {judge.name} ({judge.signature.short}) agrees with "
         f"{_estimate(agreement.accuracy, unit=' of the labels')}, Cohen's kappa {_estimate(agreement.kappa, number)}"
-        f"{_undecided(agreement.undecided)}."
+        f"{_left_out(agreement.undecided)}."
     )
 
 
@@ -73,8 +74,8 @@ def _estimate(estimate: Estimate, shown: Callable[[float | None], str] = percent
     return f"{shown(estimate.value)}{unit} (95% CI {low} to {high}{method})"
 
 
-def _undecided(rows: int) -> str:
-    return f"; {rows:,} undecided and left out" if rows else ""
+def _left_out(rows: int, cause: str = "undecided") -> str:
+    return f"; {rows:,} {cause} and left out" if rows else ""
 
 
 def _judge(name: str, agreement: Estimate) -> str:

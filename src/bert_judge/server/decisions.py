@@ -88,8 +88,8 @@ class DecisionRules:
 
 async def _decide(
     service: Service, reader: StateReader, request: Request, model: str, state: object
-) -> tuple[float | None, str, dict[str, str]]:
-    """P(correct) for a state, or why there is none, and the header with the fields that were read.
+) -> tuple[float | RefusedError, dict[str, str]]:
+    """P(correct) for a state, or a refusal that says why there is none, and the header with the fields that were read.
 
     Raises RefusedError for an unknown model and for a state that can't be read.
     """
@@ -104,12 +104,15 @@ async def _decide(
     paths = {role: quote(shortened(path), safe="._-", errors="replace") for role, path in row.paths.items()}
     headers = {FIELDS_HEADER: ", ".join(f"{role}={path}" for role, path in sorted(paths.items()))}
     if not row.references and queue.judge.info.reads_references:
-        return None, f"the state has no reference, which {queue.name} needs; give it as expected_output, say.", headers
+        message = f"the state has no reference, which {queue.name} needs; give it as expected_output, say."
+        return RefusedError(400, message, "state"), headers
     texts = {"candidate": row.candidate, "references": list(row.references) or None, "question": row.question}
     (verdict,) = (await service.judge(request, OneRow.model_validate({**texts, "judge": model}))).verdicts
     if verdict.failed:
         raise RefusedError(500, f"{queue.name} failed: {verdict.explanation or 'it gave no verdict'}.", "failed")
-    return verdict.score, f"{queue.name} could not decide.", headers
+    if verdict.score is None:
+        return RefusedError(422, f"{queue.name} could not decide.", "undecided"), headers
+    return verdict.score, headers
 
 
 def add_decisions(app: FastAPI, service: Service) -> None:
@@ -121,14 +124,18 @@ def add_decisions(app: FastAPI, service: Service) -> None:
         """P(correct) for an input, as answers to typed questions; those that are not about it are refused."""
         problems = [rules.problem(question.name, question) for question in body.questions]
         service.queue(body.model)  # which must be there, even if nothing can be answered
-        correct, reason, headers = None, "", dict[str, str]()
+        correct: float | RefusedError = RefusedError(400, problems[0])
+        headers = dict[str, str]()
         if not all(problems):
-            correct, reason, headers = await _decide(service, rules.reader, request, body.model, body.input)
+            correct, headers = await _decide(service, rules.reader, request, body.model, body.input)
+        undecided = correct.detail if isinstance(correct, RefusedError) else ""
         answers = [
-            {"type": "refusal", "name": question.name} if problem or correct is None else question.answer(correct)
+            {"type": "refusal", "name": question.name}
+            if problem or isinstance(correct, RefusedError)
+            else question.answer(correct)
             for question, problem in zip(body.questions, problems, strict=True)
         ]
-        if refusal := next(filter(None, problems), "" if correct is not None else reason):
+        if refusal := next(filter(None, problems), undecided):
             headers[REFUSED_HEADER] = refusal.encode("ascii", "backslashreplace").decode()
         return SafeJSONResponse({"model": body.model, "answers": answers, "usage": _DETAILED_USAGE}, headers=headers)
 
@@ -139,8 +146,8 @@ def add_decisions(app: FastAPI, service: Service) -> None:
             raise RefusedError(400, "assets can't be read; send texts in the state.")
         if problem := next(filter(None, (rules.problem(*item) for item in body.questions.items())), ""):
             raise RefusedError(400, problem, "question")
-        correct, reason, headers = await _decide(service, rules.reader, request, body.model, body.state)
-        if correct is None:
-            raise RefusedError(400, reason, "undecided")
+        correct, headers = await _decide(service, rules.reader, request, body.model, body.state)
+        if isinstance(correct, RefusedError):
+            raise correct
         answers = {name: question.answer(correct) for name, question in body.questions.items()}
         return SafeJSONResponse({"model": body.model, "answers": answers, "usage": _USAGE}, headers=headers)

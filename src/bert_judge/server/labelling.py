@@ -183,6 +183,11 @@ class Labelling:
             key = (record["question"] or "", record["candidate"], *record["references"])
             label, probability = record["label"], float(record["probability"])
         except (ValueError, KeyError, TypeError) as error:
+            if b'"labelled_at"' in line and b'"probability"' not in line:
+                raise InputError(
+                    f"{where} was saved from a report: its answers were chosen, and those labelled here are "
+                    "drawn by chance; choose another file, and use this one to evaluate judges or in a report."
+                ) from error
             raise InputError(f"{where} was not written by bert-judge label; choose another file.") from error
         draw = self._draws[place] if place < len(self._draws) else None
         if draw is None or key != draw.row.key or not math.isclose(probability, draw.probability, rel_tol=1e-6):

@@ -150,7 +150,8 @@ class RequestMiddleware:
             raise RefusedError(415, f"the body is compressed ({shown(encoding)}); send it as it is.", "encoding")
 
     def _record(self, scope: Scope, status: int, seconds: float) -> None:
-        path = scope["path"] if scope["path"] in self._paths else "other"
+        path = scope["path"]
+        path = "/label" if path.startswith(_SECRET_PATHS) else path if path in self._paths else "other"
         self._metrics.requests.labels(path, status).inc()
         self._metrics.request_seconds.labels(path).observe(seconds)
         if status == 503 or 400 <= status < 500:
