@@ -17,18 +17,18 @@ import hashlib
 import importlib.util
 import shutil
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from data import all_rows, rows_again, to_learn
-from made.bank import DEV_SHARE, TEST_SHARE
+from data import all_rows, divide, rows_again, to_learn
+from made.bank import DEV_SHARE
 
 from bert_judge import BERTJudge, Sample
 from bert_judge.encoder.models import STARTER_FOLDER
 from bert_judge.measures import fit_temperature
 from bert_judge.reading import InputForm, JudgeConfig, Scope
-from bert_judge.training import TrainConfig, split_by_question, train
+from bert_judge.training import TrainConfig, train
 
 BASE_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 FORM = InputForm(
@@ -92,12 +92,6 @@ def main() -> None:
         average(folders, judge)
     shutil.copytree(judge, args.output, dirs_exist_ok=True)
     calibrate(args.output, dev)
-
-
-def divide(rows: Iterable[Sample]) -> tuple[list[Sample], list[Sample]]:
-    """The rows to train on and those to calibrate on, split by question; the rows that measure are in neither."""
-    rest, _ = split_by_question(rows, TEST_SHARE)
-    return split_by_question(rest, DEV_SHARE)
 
 
 def find_base() -> Path:

@@ -25,10 +25,11 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from made import KINDS, made_rows
-from made.bank import read_folder
+from made.bank import DEV_SHARE, TEST_SHARE, read_folder
 
 from bert_judge.reading import match
 from bert_judge.records import Sample
+from bert_judge.training import split_by_question
 
 # "taken": rows of each source. Human labels and hard negatives get the weight; sources whose labels a program made from
 # the string itself get little. `truthfulqa_human` is left out: its labels say "true", not "matches the reference".
@@ -47,6 +48,12 @@ BEYOND_REFERENCES = ("efficientqa", "sas_nq")
 def all_rows(folder: Path, seed: int = 0) -> list[Sample]:
     """The labelled rows, and those made in code."""
     return [*labelled_rows(folder, seed), *made_rows(folder, seed)]
+
+
+def divide(rows: Iterable[Sample]) -> tuple[list[Sample], list[Sample]]:
+    """The rows to train on and those to calibrate on, split by question; the rows that measure are in neither."""
+    rest, _ = split_by_question(rows, TEST_SHARE)
+    return split_by_question(rest, DEV_SHARE)
 
 
 def to_learn(rows: Iterable[Sample]) -> Iterator[Sample]:

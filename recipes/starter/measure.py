@@ -22,8 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from build import divide
-from data import all_rows
+from data import all_rows, divide
 from halves import HALVES, trials_of, wording_key
 from made.bank import TEST_SHARE
 from made.choosing import terse_frames

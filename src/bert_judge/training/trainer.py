@@ -69,7 +69,11 @@ def _add_markers(model: PreTrainedModel, tokenizer: Any, form: InputForm) -> Non
 
 
 def _add_token_types(model: PreTrainedModel, count: int) -> None:
-    """Extend the token types to `count`; new ones start as the first, which most tokens have."""
+    """Extend the token types to `count`; new ones start as the first, which most tokens have.
+
+    Where that is zero, as in MPNet, to which types are added, they start at random: from zero, at the low learning rate
+    of a pretrained encoder, a training would end before they say anything.
+    """
     import torch
 
     for module in model.modules():
@@ -78,6 +82,8 @@ def _add_token_types(model: PreTrainedModel, count: int) -> None:
             new = torch.nn.Embedding(count, old.embedding_dim)
             with torch.no_grad():
                 new.weight[:] = old.weight[:1]
+                if not old.weight.any():
+                    new.weight.normal_(std=model.config.initializer_range)
                 new.weight[: old.num_embeddings] = old.weight
             module.token_type_embeddings = new
             model.config.type_vocab_size = count
