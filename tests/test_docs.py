@@ -374,4 +374,4 @@ def test_the_documentation_stays_small() -> None:
     pages = [page for page in PAGES if page.parent == PROJECT / "docs"]
     assert words[PROJECT / "README.md"] <= 900
     assert len(pages) <= 32
-    assert sum(words[page] for page in pages) <= 28_900
+    assert sum(words[page] for page in pages) <= 29_200
