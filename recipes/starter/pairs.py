@@ -21,7 +21,13 @@ from bert_judge.measures.questions import question_key
 from bert_judge.records import Sample
 
 LONGEST = 1_500  # characters of a text that is changed or becomes a reference
-REMARKS = (" I hope this helps.", " Let me know if you need more.", " (from memory)", ", I think", " Source: Wikipedia.")
+REMARKS = (
+    " I hope this helps.",
+    " Let me know if you need more.",
+    " (from memory)",
+    ", I think",
+    " Source: Wikipedia.",
+)
 SENTENCES = ("The answer is {}.", "It is {}.", "I believe it was {}.", "**{}**", "Answer: {}", "{}, as far as I know.")
 Change = Callable[[str, Random], str | None]
 
