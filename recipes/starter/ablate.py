@@ -43,7 +43,7 @@ FAMILIES: Mapping[str, Mapping[str, list[str]]] = TABLES["families"]
 GROUPS = [f"without:{','.join(group)}" for group in TABLES["left out together"]]
 MOST = 4_000  # rows of a family that measure
 HELD_OUT = DEV_SHARE + TEST_SHARE  # of the questions: those that measure, and half as many that calibrate
-PROTOCOL = {"batch_size": 48, "learning_rate": 1.5e-4, "evaluations": 3, "dev_share": HELD_OUT, "quiet": True}
+PROTOCOL = {"num_train_epochs": 1.0, "evaluations": 3, "dev_share": HELD_OUT, "quiet": True}
 Record = dict[str, Any]
 Records = Mapping[str, Record]
 
