@@ -203,6 +203,21 @@ def test_one_model_right_and_the_other_wrong(fresh: Any, shown: Shown, made: tup
     _fitting(fresh, len(questions), len(questions))
 
 
+def test_of_a_long_answer_the_grid_shows_both_ends(browser: Any, tmp_path: Path):
+    long = f"Good question! {'Let me think about it step by step. ' * 20}So the capital must be Rome."
+    runs = [
+        make_run(tmp_path / name, [Sample(text, ("Rome",), "Capital?", "1")], [Verdict(1.0, 1)], sha=name)
+        for name, text in (("short", "Rome"), ("long", long))
+    ]
+    write_report(runs, tmp_path / "r.html")
+    with opened_pages(browser, tmp_path / "r.html") as show:
+        seen = show("").locator("#table td.model .clip").all_inner_texts()
+        assert seen[0] == "Rome"
+        assert seen[1].startswith("Good question! Let me")
+        assert seen[1].endswith("So the capital must be Rome.")
+        assert len(seen[1]) < 200
+
+
 def test_right_before_and_wrong_now(browser: Any, tmp_path: Path):
     """The same file, made anew: its two runs are called as their folders."""
     before, now = ("1110", "1011")

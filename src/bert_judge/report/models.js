@@ -61,6 +61,11 @@ function gridColumns() {
   ];
 }
 
+// A long answer by its beginning and its end, where the answer itself often stands.
+function bothEnds(text) {
+  return text && text.length > 170 ? `${text.slice(0, 60).trimEnd()} … ${text.slice(-100).trimStart()}` : text;
+}
+
 // The cell of a model: its button opens the answer.
 function modelCell(answer, place, model, columnName) {
   const attributes = { role: "cell", "data-label": columnName };
@@ -70,7 +75,7 @@ function modelCell(answer, place, model, columnName) {
     "aria-label": `${columnName}: ${words || "score"}, open answer ${row + 1}` }, verdict(judge, row));
   const marks = [...flags(judge, row), judgesDiffer(row) ? make("span", { className: "flag" }, "judges disagree") : null, ...ownFlags(row)];
   return make("td", { ...attributes, className: `model ${kind}-cell`, onclick: (event) => openAnswer(event, place, row) },
-    button, clip(answer.candidate), ...marks);
+    button, clip(bothEnds(answer.candidate)), ...marks);
 }
 
 function gridLine(answers, place) {
