@@ -158,13 +158,11 @@ def first_token_only(model: Any) -> Any:
     def first(_: Any, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         return tuple(hidden[:, :1] for hidden in inputs)
 
-    def first_of_output(_: Any, inputs: tuple[Any, ...], output: tuple[Any, ...]) -> tuple[Any, ...]:
-        return (output[0][:, :1], *output[1:])
-
     if model.config.model_type in _HEAD_READS_FIRST_TOKEN:
         model.base_model.encoder.layer[-1].attention.output.register_forward_pre_hook(first)
     elif model.config.model_type == "mpnet":
-        model.base_model.encoder.layer[-1].attention.register_forward_hook(first_of_output)
+        attention = model.base_model.encoder.layer[-1].attention
+        attention.register_forward_hook(lambda _, inputs, output: (output[0][:, :1], *output[1:]))
     return model
 
 

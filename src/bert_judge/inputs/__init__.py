@@ -37,16 +37,7 @@ from bert_judge.records import Sample
 from bert_judge.results import PART_ROWS
 from bert_judge.wording import public_text
 
-__all__ = [
-    "COLUMN_NAMES",
-    "FORMATS",
-    "HARNESS",
-    "ColumnMap",
-    "RawRow",
-    "SavedRun",
-    "Source",
-    "open_source",
-]
+__all__ = ["COLUMN_NAMES", "FORMATS", "HARNESS", "ColumnMap", "RawRow", "SavedRun", "Source", "open_source"]
 
 
 class _PartStart(NamedTuple):

@@ -96,17 +96,15 @@ class RemoteJudge(Judge):
 
     async def _judged(self, client: Client, window: Sequence[Sample]) -> list[Verdict]:
         """The verdicts on a few rows; failed ones where all tries did."""
+        rows = [{"question": s.question, "references": list(s.references), "candidate": s.candidate} for s in window]
+        body = {"judge": self._served, "samples": rows}
         try:
-            answer = await client.ask("POST", "/v1/judge", self._body(window), lambda verdicts: verdicts)
+            answer = await client.ask("POST", "/v1/judge", body, lambda verdicts: verdicts)
         except FailedRequestError as error:
             if refusal := _refusal(error):
                 raise refusal from error
             return [Verdict(None, explanation=str(error), failed=True)] * len(window)
         return self._verdicts(window, answer)
-
-    def _body(self, window: Sequence[Sample]) -> dict[str, Any]:
-        rows = [{"question": s.question, "references": list(s.references), "candidate": s.candidate} for s in window]
-        return {"judge": self._served, "samples": rows}
 
     def _verdicts(self, window: Sequence[Sample], answer: Mapping[str, Any]) -> list[Verdict]:
         try:

@@ -34,13 +34,7 @@ from bert_judge.results.files import (
 )
 from bert_judge.results.folder import Identity, ResultFolder, circumstances
 from bert_judge.results.parts import PART_ROWS
-from bert_judge.results.runs import (
-    damage,
-    different_figures,
-    read_explanations,
-    read_verdicts,
-    write_explanations,
-)
+from bert_judge.results.runs import damage, different_figures, read_explanations, read_verdicts, write_explanations
 
 __all__ = [
     "BAD_ROWS",

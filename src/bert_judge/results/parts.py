@@ -124,7 +124,6 @@ class VerdictParts:
                 other.unlink(missing_ok=True)
 
     def _parts(self) -> list[VerdictPart]:
-        """The whole parts, in order."""
         return [self._whole_parts[number] for number in sorted(self._whole_parts)]
 
     def todo(self, total: int) -> dict[int, Sequence[int]]:

@@ -108,17 +108,12 @@ def _total(record: Mapping[str, Any]) -> int:
 def _rows(folder: Path, rate: float) -> Iterator[Row]:
     explained = read_explanations(folder)
     for place, record in enumerate(read_verdicts(folder)):
-        if rate == 1 or _is_drawn(record, rate):
+        if rate == 1 or int(record_cluster(record), 16) < rate * 2**64:  # whole questions, by their words alone
             try:
                 row = Row.read(record)
             except (ValueError, TypeError) as error:
                 raise InputError(f"{folder} is damaged in row {place + 1} ({error}); judge again.") from error
             yield replace(row, why=explained[place]) if place in explained else row
-
-
-def _is_drawn(record: Mapping[str, Any], rate: float) -> bool:
-    """Whether a row's question is among those that are drawn at this rate: by its words alone."""
-    return int(record_cluster(record), 16) < rate * 2**64
 
 
 def load_record(folder: Path) -> dict[str, Any]:

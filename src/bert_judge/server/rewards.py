@@ -115,12 +115,10 @@ def _row(question: str, reply: str, label: object, place: str, opened: bool) -> 
     )
 
 
-def _shape(body: object) -> str:
-    return "rows" if isinstance(body, Mapping) and body.keys() & {"query", "prompts", "labels"} else "row"
-
-
+_OF_ROWS = {"query", "prompts", "labels"}
 RewardRequest = Annotated[
-    Annotated[SlimeRollout, Tag("row")] | Annotated[OpenRLHFRollouts, Tag("rows")], Discriminator(_shape)
+    Annotated[SlimeRollout, Tag("row")] | Annotated[OpenRLHFRollouts, Tag("rows")],
+    Discriminator(lambda body: "rows" if isinstance(body, Mapping) and body.keys() & _OF_ROWS else "row"),
 ]
 
 

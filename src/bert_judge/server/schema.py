@@ -6,16 +6,7 @@ from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal, get_args, get_type_hints
 
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Discriminator,
-    Field,
-    Tag,
-    create_model,
-    model_validator,
-)
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, create_model, model_validator
 
 from bert_judge.errors import did_you_mean
 from bert_judge.records import Occlusion, Verdict
@@ -27,10 +18,6 @@ MOST_ROWS: Final[ContextVar[int]] = ContextVar("most_rows", default=1_000_000)
 MOST_REFERENCES: Final = 1_000  # of a row
 
 
-def _as_list(value: object) -> object:
-    return [value] if isinstance(value, str) else value
-
-
 def counted(value: object) -> object:
     """Rows, none of which is read if there are too many."""
     if isinstance(value, list) and len(value) > MOST_ROWS.get():
@@ -40,7 +27,10 @@ def counted(value: object) -> object:
 
 Texts = Annotated[
     Annotated[list[str], Field(min_length=1, max_length=MOST_REFERENCES, fail_fast=True)],
-    BeforeValidator(_as_list, json_schema_input_type=str | Annotated[list[str], Field(min_length=1)]),
+    BeforeValidator(
+        lambda value: [value] if isinstance(value, str) else value,
+        json_schema_input_type=str | Annotated[list[str], Field(min_length=1)],
+    ),
 ]
 """One text or several."""
 
@@ -101,13 +91,9 @@ class ManyRows(ForJudge):
         return {f"samples[{place}]": row for place, row in enumerate(self.samples)}
 
 
-def _one_or_many(value: object) -> str:
-    return "rows" if isinstance(value, Mapping) and "samples" in value else "row"
-
-
 JudgeRequest = Annotated[
     Annotated[OneRow, Tag("row")] | Annotated[ManyRows, Tag("rows")],
-    Discriminator(_one_or_many),
+    Discriminator(lambda body: "rows" if isinstance(body, Mapping) and "samples" in body else "row"),
 ]
 
 

@@ -399,11 +399,6 @@ def is_small(golds: Sequence[int]) -> bool:
     return len(golds) < SMALL_ROWS or min(right, len(golds) - right) < SMALL_CLASS
 
 
-def _length(row: Row) -> str:
-    """How long the candidate is, in characters."""
-    return _NOTHING if row.candidate is None else _LENGTHS[bisect_left(_MOST, len(row.candidate.strip()))]
-
-
 def _column(*names: str) -> Callable[[Row], str]:
     """The first of some columns that a row has."""
     return lambda row: next((str(row.meta[name]) for name in names if row.meta.get(name) is not None), _NOTHING)
@@ -412,7 +407,9 @@ def _column(*names: str) -> Callable[[Row], str]:
 _KINDS: Mapping[str, Callable[[Row], str]] = {
     "source": _column("source", "dataset", "input"),
     "task": _column("task"),
-    "length": _length,
+    "length": lambda row: (
+        _NOTHING if row.candidate is None else _LENGTHS[bisect_left(_MOST, len(row.candidate.strip()))]
+    ),
     "language": _column("language"),
     "label by": _column("label_by", "label_source", "annotator"),
     "candidate model": _column("candidate_model", "model"),

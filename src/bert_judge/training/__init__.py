@@ -7,12 +7,4 @@ from bert_judge.training.result import HeldOutMeasures, TrainResult
 from bert_judge.training.rows import Mix, read_examples, split_by_question
 from bert_judge.training.run import train
 
-__all__ = [
-    "HeldOutMeasures",
-    "Mix",
-    "TrainConfig",
-    "TrainResult",
-    "read_examples",
-    "split_by_question",
-    "train",
-]
+__all__ = ["HeldOutMeasures", "Mix", "TrainConfig", "TrainResult", "read_examples", "split_by_question", "train"]
