@@ -83,6 +83,14 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
+def endpoints(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No key or address of an endpoint is set, and a failed request is soon tried again."""
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "TYPESAFE_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("bert_judge.generators.endpoints._FIRST_WAIT", 0.01)
+
+
+@pytest.fixture
 def command(capsys: pytest.CaptureFixture[str]) -> Command:
     """Runs `bert-judge` with these arguments; gives its exit status, output and error output."""
 

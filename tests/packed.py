@@ -15,9 +15,5 @@ def zstd(data: bytes) -> bytes:
     return packed
 
 
-PACKERS: dict[str, Callable[[bytes], bytes]] = {
-    ".gz": gzip.compress,
-    ".zst": zstd,
-    ".bz2": bz2.compress,
-    ".xz": lzma.compress,
-}
+Pack = Callable[[bytes], bytes]
+PACKERS: dict[str, Pack] = {".gz": gzip.compress, ".zst": zstd, ".bz2": bz2.compress, ".xz": lzma.compress}

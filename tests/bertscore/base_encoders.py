@@ -27,12 +27,8 @@ _BERT = _STACK | _COMMON
 _DEBERTA = _BERT | {"relative_attention": True, "pos_att_type": ["p2c", "c2p"], "position_biased_input": False}
 _MODERN = {"global_attn_every_n_layers": 2, "local_attention": 16, "reference_compile": False}
 _BOTH_SIDES = {"d_model": 32, "encoder_layers": 3, "decoder_layers": 1, **_COMMON}
-_BOTH_SIDES |= {
-    "encoder_attention_heads": 2,
-    "decoder_attention_heads": 2,
-    "encoder_ffn_dim": 48,
-    "decoder_ffn_dim": 48,
-}
+_BOTH_SIDES |= dict.fromkeys(["encoder_attention_heads", "decoder_attention_heads"], 2)
+_BOTH_SIDES |= dict.fromkeys(["encoder_ffn_dim", "decoder_ffn_dim"], 48)
 _T5 = {"d_model": 32, "d_kv": 16, "d_ff": 48, "num_layers": 3, "num_heads": 2}
 
 

@@ -117,12 +117,7 @@ def test_limits_as_json(command: Command):
     record = json.loads(printed_json)
     accuracy, rows = record["checks"]
     assert (status, record["missed"], err.startswith("gate missed: accuracy")) == (4, 1, True)
-    assert (accuracy["name"], accuracy["missed"], accuracy["value"], accuracy["limit"]) == (
-        "min_accuracy",
-        True,
-        0.8,
-        0.9,
-    )
+    assert accuracy == accuracy | {"name": "min_accuracy", "missed": True, "value": 0.8, "limit": 0.9}
     assert (rows["folder"], rows["missed"], rows["value"]) == ("out", False, 100)
 
 

@@ -174,10 +174,7 @@ def test_files_that_do_not_fit_are_refused(tuned: str, complaint: Callable[..., 
     for arguments, message in [
         ((*judging, *ANOTHER, "--tuned", tuned), "fitted to another judge (Says|version:1, not Another|version:1)"),
         ((*judging, "--judge", "containment", "--tuned", tuned), "gives scores of another kind"),
-        (
-            (*judging, *SAYS, "--tuned", "none.json"),
-            "the tuning none.json can't be read (No such",
-        ),
+        ((*judging, *SAYS, "--tuned", "none.json"), "the tuning none.json can't be read (No such"),
         ((*judging, *SAYS, "--tuned", "broken.json"), "broken.json is not a tuning (it lacks 'judge')"),
         ((*judging, *SAYS, "--tuned", "hot.json"), "is out of its range"),
         ((*judging, *SAYS, "--tuned", "labelled.jsonl"), "labelled.jsonl is not a tuning"),

@@ -40,6 +40,7 @@ HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 from counted import HELD, JUDGED, RELEASED  # noqa: E402
 
+from json_lines import write_rows  # noqa: E402
 from scripted_endpoint import CUT, EMPTY, MALFORMED, Answer, Endpoint, endpoint  # noqa: E402
 from waiting import PATIENCE, restore_signals, wait_until  # noqa: E402
 
@@ -102,20 +103,12 @@ def said(done: subprocess.CompletedProcess[str]) -> str:
 
 def rows(count: int = ROWS) -> list[dict[str, object]]:
     places = ("Paris", "Rome", "Lima")
-    return [
-        {
-            "id": f"row-{n}",
-            "question": f"Which city? {n}",
-            "reference": places[n % 3],
-            "candidate": f"It is {places[n % 2]}.",
-        }
-        for n in range(count)
-    ]
+    texts = [{"reference": places[n % 3], "candidate": f"It is {places[n % 2]}."} for n in range(count)]
+    return [{"id": f"row-{n}", "question": f"Which city? {n}", **row} for n, row in enumerate(texts)]
 
 
-def written(path: str = "rows.jsonl", count: int = ROWS) -> str:
-    Path(path).write_text("".join(json.dumps(row) + "\n" for row in rows(count)))
-    return path
+def written() -> str:
+    return write_rows("rows.jsonl", rows())
 
 
 def outcome(seen: str, folder: str = "out", expected: str = "whole") -> Outcome:
@@ -152,6 +145,13 @@ def finished(*flags: object, judge: Sequence[object] = JUDGE) -> None:
     assert done.returncode == 0, done.stderr
 
 
+def refused(done: subprocess.CompletedProcess[str], *flags: object, status: int = 1) -> Outcome:
+    """A command that failed with this status, and then the same one without the fault."""
+    assert done.returncode == status, done.stderr
+    finished(*flags)
+    return outcome(said(done))
+
+
 def held(*words: object) -> subprocess.Popen[str]:
     """A command that has judged ten rows and goes on when it is released."""
     run = subprocess.Popen(command(*words), env=environment(FAULT="hold:10"), stdout=subprocess.DEVNULL,
@@ -166,10 +166,15 @@ def held_processes() -> list[int]:
     return [int(pid) for pid in Path(HELD).read_text().split()] if Path(HELD).exists() else []
 
 
-def released(run: subprocess.Popen[str]) -> str:
-    """Let a held command go on to its end; gives what it printed to standard error."""
+def released(run: subprocess.Popen[str]) -> subprocess.CompletedProcess[str]:
+    """Let a held command go on to its end."""
     Path(RELEASED).touch()
-    return run.communicate(timeout=PATIENCE)[1]
+    return ended(run)
+
+
+def ended(run: subprocess.Popen[str]) -> subprocess.CompletedProcess[str]:
+    out, error = run.communicate(timeout=PATIENCE)
+    return subprocess.CompletedProcess(run.args, run.returncode, out, error)
 
 
 # a process that ends
@@ -253,6 +258,17 @@ def killed_at_a_row() -> Outcome:
     return outcome("Killed; the same command goes on")
 
 
+@fault("Ctrl-C")
+def interrupted() -> Outcome:
+    whole()
+    with held("score", "rows.jsonl", *JUDGE, "--output_dir", "out") as run:
+        run.send_signal(signal.SIGINT)
+        done = ended(run)
+    assert said(done).endswith(f"of {ROWS} rows; they are kept in out, and the same command goes on from there.")
+    assert {path.name for path in Path("out").iterdir()} == {"verdicts.jsonl.partial", "run.json.partial"}
+    return refused(done, status=130)
+
+
 @fault("Ctrl-C twice")
 def interrupted_twice() -> Outcome:
     whole()
@@ -260,79 +276,66 @@ def interrupted_twice() -> Outcome:
         run.send_signal(signal.SIGINT)
         time.sleep(0.02)
         run.send_signal(signal.SIGINT)
-        error = run.communicate(timeout=PATIENCE)[1]
-    assert run.returncode in (130, -signal.SIGINT), error
-    finished()
-    return outcome(said(subprocess.CompletedProcess([], run.returncode, "", error)))
+        done = ended(run)
+    return refused(done, status=-signal.SIGINT if run.returncode == -signal.SIGINT else 130)
 
 
 # places to write
 
 
+def _on_a_full_disk(most_bytes: int, *flags: object) -> subprocess.CompletedProcess[str]:
+    whole(*flags)
+    limit = f"resource.setrlimit(resource.RLIMIT_FSIZE, ({most_bytes}, {most_bytes}))"
+    before = f"import resource, signal\nsignal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n{limit}"
+    return ran("score", "rows.jsonl", *JUDGE, *flags, "--output_dir", "out", "--quiet", before=before)
+
+
 @fault("disk full")
 def disk_full() -> Outcome:
-    whole()
-    limit = "import resource, signal\nsignal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
-    done = ran("score", "rows.jsonl", *JUDGE, "--output_dir", "out", "--quiet",
-               before=limit + "resource.setrlimit(resource.RLIMIT_FSIZE, (9000, 9000))")  # fmt: skip
-    assert done.returncode == 1
-    finished()
-    return outcome(said(done))
+    done = _on_a_full_disk(9000)
+    assert said(done).startswith("bert-judge score: out can't be written (File too large); ")
+    assert not Path("out/run.json").exists()
+    return refused(done)
 
 
 @fault("disk full while the page is written")
 def disk_full_at_the_page() -> Outcome:
     """The result is whole, and only its page is missing."""
-    whole()
-    limit = "import resource, signal\nsignal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
-    done = ran("score", "rows.jsonl", *JUDGE, "--output_dir", "out", "--quiet",
-               before=limit + "resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))")  # fmt: skip
-    assert done.returncode == 1
+    done = _on_a_full_disk(50_000)
     assert ran("doctor", "out").returncode == 0
     assert ran("report", "out", "--output", "page.html").returncode == 0
-    finished()
-    return outcome(said(done))
+    return refused(done)
 
 
 @fault("disk full, verdicts in parts")
 def disk_full_in_parts() -> Outcome:
-    whole(*PARTS)
-    limit = "import resource, signal\nsignal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
-    done = ran("score", "rows.jsonl", *JUDGE, *PARTS, "--output_dir", "out", "--quiet",
-               before=limit + "resource.setrlimit(resource.RLIMIT_FSIZE, (2500, 2500))")  # fmt: skip
-    assert done.returncode == 1
-    finished(*PARTS)
-    return outcome(said(done))
+    return refused(_on_a_full_disk(2500, *PARTS), *PARTS)
 
 
 @fault("a folder that can't be written")
 def read_only() -> Outcome:
     whole()
-    done = ran("score", "rows.jsonl", *JUDGE, "--output_dir", "/proc/bert-judge")
-    assert done.returncode == 1
-    finished()
-    return outcome(said(done))
+    return refused(ran("score", "rows.jsonl", *JUDGE, "--output_dir", "/proc/bert-judge"))
 
 
-@fault("two runs on one folder")
-def two_runs() -> Outcome:
-    whole()
-    with held("score", "rows.jsonl", *JUDGE, "--output_dir", "out") as first:
-        second = ran("score", "rows.jsonl", *JUDGE, "--output_dir", "out")
+def _two_runs(*flags: object) -> Outcome:
+    whole(*flags)
+    with held("score", "rows.jsonl", *JUDGE, *flags, "--output_dir", "out") as first:
+        second = ran("score", "rows.jsonl", *JUDGE, *flags, "--output_dir", "out")
         released(first)
     assert (first.returncode, second.returncode) == (0, 1)
     assert f"process {first.pid} on " in said(second)
     return outcome(said(second))
 
 
+@fault("two runs on one folder")
+def two_runs() -> Outcome:
+    return _two_runs()
+
+
 @fault("two runs on one folder, verdicts in parts")
 def two_runs_in_parts() -> Outcome:
-    whole(*PARTS)
-    with held("score", "rows.jsonl", *JUDGE, *PARTS, "--output_dir", "out") as first:
-        second = ran("score", "rows.jsonl", *JUDGE, *PARTS, "--output_dir", "out")
-        released(first)
-    assert (first.returncode, second.returncode) == (0, 1)
-    return outcome(said(second))
+    return _two_runs(*PARTS)
 
 
 @fault("a part whose bytes were changed while the run was stopped")
@@ -352,10 +355,8 @@ def damaged_part() -> Outcome:
 
 def _refused(path: str) -> Outcome:
     done = ran("score", path, *JUDGE, "--output_dir", "out")
-    assert done.returncode == 1
     assert not Path("out").exists()
-    finished()
-    return outcome(said(done))
+    return refused(done)
 
 
 @fault("an input cut short, packed")
@@ -418,10 +419,7 @@ def billion_values() -> Outcome:
         ["- &a0 [x, x, x, x, x, x, x, x, x]", *(f"- &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 10))]
     )
     Path("judge.yaml").write_text(f"judge_type: RegexJudge\nmetric: containment\npattern:\n{lists}\n")
-    done = ran("score", "rows.jsonl", "--judge", "judge.yaml", "--output_dir", "other")
-    assert done.returncode == 1
-    finished()
-    return outcome(said(done))
+    return refused(ran("score", "rows.jsonl", "--judge", "judge.yaml", "--output_dir", "other"))
 
 
 @fault("a file of judges that names a module to import")
@@ -430,10 +428,8 @@ def importing_file() -> Outcome:
     Path("evil.py").write_text("from pathlib import Path\nPath('ran').touch()\n")
     Path("judge.json").write_text('{"judge_type": "evil:Judge"}')
     done = ran("score", "rows.jsonl", "--judge", "judge.json", "--output_dir", "other")
-    assert done.returncode == 1
     assert not Path("ran").exists()
-    finished()
-    return outcome(said(done))
+    return refused(done)
 
 
 @fault("run.json was edited")
@@ -444,10 +440,8 @@ def edited_record() -> Outcome:
     record["summary"]["accuracy"]["value"] = 0.99
     Path("out/run.json").write_text(json.dumps(record))
     done = ran("doctor", "out")
-    assert done.returncode == 1
     shutil.rmtree("out")
-    finished()
-    return outcome(said(done))
+    return refused(done)
 
 
 @fault("an input that grows while it is read")
@@ -458,10 +452,8 @@ def growing_input() -> Outcome:
     with held("score", "growing.jsonl", *JUDGE, *PARTS, "--output_dir", "growing") as run:
         with Path("growing.jsonl").open("a") as file:
             file.write(row)
-        error = released(run)
-    assert run.returncode == 1
-    finished(*PARTS)
-    return outcome(said(subprocess.CompletedProcess([], 1, "", error)))
+        done = released(run)
+    return refused(done, *PARTS)
 
 
 # the machine
@@ -488,10 +480,8 @@ def flipped_weights() -> Outcome:
     data[1_000_000:1_000_064] = bytes(byte ^ 255 for byte in data[1_000_000:1_000_064])
     weights.write_bytes(data)
     done = ran("score", "rows.jsonl", "--judge", "./model", "--output_dir", "out")
-    assert done.returncode == 1
     assert not Path("out/run.json").exists()
-    finished()
-    return outcome(said(done))
+    return refused(done)
 
 
 @fault("a process is forked after a judge was loaded")
@@ -524,19 +514,14 @@ judge.predict(["q"], ["Rome"], ["Paris"])
 def reader_killed() -> Outcome:
     whole()
     many = [{**row, "question": f"{row['question']} {n}"} for n in range(40) for row in rows()]
-    Path("many.jsonl").write_text("".join(json.dumps(row) + "\n" for row in many))
-    words = ("score", "many.jsonl", "--judge", "starter", "--workers", "1", "--output_dir", "many", "--no_report")
+    flags = ("--judge", "starter", "--workers", "1", "--output_dir", "many", "--no_report")
+    words = ("score", write_rows("many.jsonl", many), *flags)
     with subprocess.Popen(command(*words), env=environment(), stderr=subprocess.PIPE, text=True) as run:
         readers: list[int] = []
-        wait_until(
-            lambda: readers.extend(_children(run.pid, "multiprocessing-fork")) or readers,
-            "a process reads ahead",
-        )
+        wait_until(lambda: readers.extend(_children(run.pid, "multiprocessing-fork")) or readers, "a process reads")
         os.kill(readers[0], signal.SIGKILL)
-        error = run.communicate(timeout=PATIENCE)[1]
-    assert run.returncode == 1, error
-    finished()
-    return outcome(said(subprocess.CompletedProcess([], 1, "", error)))
+        done = ended(run)
+    return refused(done)
 
 
 def _children(pid: int, name: str) -> list[int]:
@@ -558,8 +543,8 @@ def actor_killed() -> Outcome:
     words = ("score", "rows.jsonl", *JUDGE, *cluster, "--output_dir", "out", "--no_report")
     with held(*words) as run:
         os.kill(held_processes()[0], signal.SIGKILL)
-        error = released(run)
-    assert run.returncode == 0, error
+        done = released(run)
+    assert done.returncode == 0, done.stderr
     return outcome("nothing; another actor takes the part")
 
 
@@ -568,9 +553,7 @@ def deadly_row() -> Outcome:
     whole(*PARTS)
     cluster = ("--engine", "ray", "--actors", "2", "--part_rows", "60")
     done = ran("score", "rows.jsonl", *JUDGE, *cluster, "--output_dir", "out", "--no_report", "--quiet", FAULT="row:10")
-    assert done.returncode == 5
-    finished(*PARTS)
-    return outcome(said(done))
+    return refused(done, *PARTS, status=5)
 
 
 # paid judges

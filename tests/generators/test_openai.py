@@ -18,12 +18,7 @@ from bert_judge.records import Signature
 from scripted_endpoint import CUT, EMPTY, MALFORMED, NO_COMPLETION, Answer, Endpoint, endpoint
 from streams import CountedStream
 
-
-@pytest.fixture(autouse=True)
-def no_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr("bert_judge.generators.endpoints._FIRST_WAIT", 0.01)
+pytestmark = pytest.mark.usefixtures("endpoints")
 
 
 def ask(

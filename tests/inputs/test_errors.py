@@ -60,16 +60,8 @@ def test_broken_files(tmp_path: Path, subtests: pytest.Subtests) -> None:
         ("x.json", "[" + GOOD + "] x", r"there is more after the end of the list"),
         ("x.json", "[" + GOOD + ",]", r"is not valid JSON \(Expecting value\)"),
         ("x.json", "[" + GOOD + ", 7]", r"row 2 holds no JSON object"),
-        (
-            "x.json",
-            '{\n "answer": "a",\n "output": "x"\n}',
-            r"x\.json is one JSON object; a list of objects, or an object",
-        ),
-        (
-            "x.json",
-            '{"n": 1,\n "d": [' + GOOD + "]}",
-            r"is one JSON object; .*; its list 'd' may hold the rows: save that",
-        ),
+        ("x.json", '{\n "answer": "a",\n "output": "x"\n}', r"x\.json is one JSON object; a list of objects, or an"),
+        ("x.json", '{"n": 1,\n "d": [' + GOOD + "]}", r"is one JSON object; .*; its list 'd' may hold the rows: save"),
         ("x.json", '{"answer": "a",\n "output": "x"', r"line 1 is not valid JSON"),
         ("x.json", "7", r"neither JSON lines nor a JSON list.*input_format='csv' \(jsonl, json, csv, tsv, parquet\)"),
         ("x.dat", "a;b", r"neither JSON lines nor a JSON list; give .*a name that ends with \.csv, .*input_format="),

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import zipfile
 from pathlib import Path
 
 import pytest
 
-from bert_judge.cli import main
 from bert_judge.errors import InputError
 from bert_judge.inputs import open_source
 from bert_judge.inputs.limits import Limits
@@ -49,14 +47,6 @@ def test_a_packed_line_without_an_end_is_refused(tmp_path: Path, inside: str, en
     path.write_bytes(PACKERS[ending](head[inside] + b"0" * 3_000_000))
     with pytest.raises(InputError, match="than is read as a whole"):
         open_source(path, limits=Limits(whole=1 << 20))
-
-
-def test_the_command_says_which_line_is_too_long(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = tmp_path / "a.jsonl.gz"
-    path.write_bytes(gzip.compress(b'{"a": [' + b"0," * (33 << 20) + b"0]}\n", 1))
-    assert main(["score", str(path), "--judge", "containment", "--output_dir", str(tmp_path / "out")]) == 1
-    (line,) = capsys.readouterr().err.splitlines()
-    assert line.endswith("a.jsonl.gz line 1 has over 64 MiB, which is more than is read as a whole.")
 
 
 def test_a_member_of_an_archive_that_grows_too_much_is_set_aside(tmp_path: Path) -> None:

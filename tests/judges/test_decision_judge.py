@@ -23,15 +23,9 @@ from json_lines import EXAMPLES, write_rows
 from scripted_endpoint import CUT, MALFORMED, Answer, Endpoint, endpoint
 from served import served
 
+pytestmark = pytest.mark.usefixtures("endpoints")
 PARIS = Sample("It is Paris.", ("Paris",), "What is the capital of France?")
 ROUTES = ("decisions", "systemone")
-
-
-@pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "TYPESAFE_API_KEY"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr("bert_judge.generators.endpoints._FIRST_WAIT", 0.01)
 
 
 @pytest.fixture(params=ROUTES)
@@ -125,10 +119,7 @@ BROKEN = {
     "true": (Answer(probability=True), "not a decision"),
     "a text": (Answer(probability="0.9"), "not a decision"),  # type: ignore[arg-type]
     "a choice": (Answer(body='{"answers": [{"type": "choice", "choice": true, "confidence": 1}]}'), "not a decision"),
-    "another question": (
-        Answer(body='{"answers": [{"type": "predicate", "name": "b", "probability": 1}]}'),
-        "not a decision",
-    ),
+    "another": (Answer(body='{"answers": [{"type": "predicate", "name": "b", "probability": 1}]}'), "not a decision"),
     "of another route": (Answer(body='{"answers": {"right": {"type": "noul", "noul": 0.5}}}'), "not a decision"),
 }
 
@@ -245,10 +236,8 @@ def test_every_command_takes_it(printed: Callable[..., str], tmp_path: Path, mon
     monkeypatch.chdir(tmp_path)
     table = {"id": [1, 2, 3, 4], "question": ["Where?"] * 4, "reference": ["Rome"] * 4, "label": [1, 0, 1, 0]}
     models = {"model_a": [f"candidate {n}" for n in range(4)], "model_b": [f"candidate {2 * n}" for n in range(4)]}
-    write_rows(
-        "answers.jsonl",
-        [dict(zip(table | models, row, strict=True)) for row in zip(*(table | models).values(), strict=True)],
-    )
+    columns = table | models
+    write_rows("answers.jsonl", [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)])
     with endpoint(even) as server:
         judge = ("--judge", "DecisionJudge", "--model", "jev", "--base_url", server.base_url)
         flags = (*judge, "--route", "systemone", "--store", "store.sqlite", "--price_in", 1)

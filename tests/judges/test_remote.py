@@ -19,6 +19,7 @@ from json_lines import EXAMPLES, read_rows
 from scripted_endpoint import Answer, Endpoint, endpoint
 from served import Slow, served
 
+pytestmark = pytest.mark.usefixtures("endpoints")
 ROW = Sample("Paris", ("Paris",), "Capital of France?")
 
 
@@ -26,11 +27,6 @@ ROW = Sample("Paris", ("Paris",), "Capital of France?")
 def url(starter: BERTJudge) -> Iterator[str]:
     with served({"starter": starter, "containment": RegexJudge("none", "containment"), "slow": Slow()}) as address:
         yield address
-
-
-@pytest.fixture(autouse=True)
-def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bert_judge.generators.endpoints._FIRST_WAIT", 0.01)
 
 
 def test_verdicts_are_those_of_the_served_judge(url: str, starter: BERTJudge, samples: list[Sample]) -> None:

@@ -276,13 +276,8 @@ def test_what_sorts_is_marked(fresh: Any, made: tuple[Path, VerdictTable]):
 def test_keys_in_the_grid(fresh: Any):
     here = "(() => { const { activeElement: e } = document; return [e.closest('tr')?.rowIndex, e.dataset.model]; })()"
     fresh.evaluate("document.activeElement.blur()")
-    for key, expected in {
-        "j": [1, "0"],
-        "ArrowRight": [1, "1"],
-        "ArrowDown": [2, "1"],
-        "k": [1, "1"],
-        "ArrowLeft": [1, "0"],
-    }.items():
+    cells = {"j": [1, "0"], "ArrowRight": [1, "1"], "ArrowDown": [2, "1"], "k": [1, "1"], "ArrowLeft": [1, "0"]}
+    for key, expected in cells.items():
         fresh.keyboard.press(key)
         assert fresh.evaluate(here) == expected
     fresh.keyboard.press("ArrowRight")

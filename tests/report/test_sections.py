@@ -127,17 +127,11 @@ def of_model(folder: Path, name: str, letters: str, *, asked: int = QUESTIONS, s
 
 
 def test_models_side_by_side(tmp_path: Path):
-    runs = [
-        of_model(tmp_path, "low", "10"),
-        of_model(tmp_path, "high", "1111101111"),
-        of_model(tmp_path, "near", "1110"),
-    ]
-    made_report = report(*runs)
+    letters = {"low": "10", "high": "1111101111", "near": "1110"}
+    made_report = report(*(of_model(tmp_path, *model) for model in letters.items()))
     (comparison,) = made_report.data("models")
-    assert (comparison.judge, [model.name for model in comparison.models]) == (
-        "BERTJudge starter",
-        ["high", "near", "low"],
-    )
+    assert comparison.judge == "BERTJudge starter"
+    assert [model.name for model in comparison.models] == ["high", "near", "low"]
     first = comparison.pairs[0]
     assert (first.first, first.second, first.flips) == ("low", "high", ())
     lead, cards, differences = next(section for section in made_report.sections if section.name == "models").blocks

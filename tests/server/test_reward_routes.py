@@ -44,13 +44,8 @@ def slime(reply: str, label: object = "8", prompt: object = PROMPT, **more: obje
 
 
 def openrlhf(*replies: str, label: object = "8", prompt: str = PROMPT, **more: object) -> dict[str, Any]:
-    count = len(replies)
-    return {
-        "query": [prompt + reply for reply in replies],
-        "prompts": [prompt] * count,
-        "labels": [label] * count,
-        **more,
-    }
+    queries, count = [prompt + reply for reply in replies], len(replies)
+    return {"query": queries, "prompts": [prompt] * count, "labels": [label] * count, **more}
 
 
 def gym(reply: str | None, **more: object) -> dict[str, Any]:
@@ -195,19 +190,8 @@ def test_the_routes_are_documented_counted_and_need_the_key(url: str) -> None:
 
 
 FIELDS = (
-    *(
-        "prompt",
-        "response",
-        "label",
-        "query",
-        "prompts",
-        "labels",
-        "judge",
-        "responses_create_params",
-        "input",
-        "output",
-    ),
-    *("expected_answer", "answer", "metadata", "role", "content", "text", "question", "target"),
+    *"prompt response label query prompts labels judge responses_create_params input output".split(),
+    *"expected_answer answer metadata role content text question target".split(),
 )
 ANYTHING = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=9),
