@@ -41,10 +41,6 @@ def _math(row: Row) -> Item:
     return Item(row["problem"], _boxed_result(row["solution"]) or "")
 
 
-def _math_has_result(row: Row) -> bool:
-    return _boxed_result(row["solution"]) is not None
-
-
 def _math_has_braced_box(row: Row) -> bool:
     """Whether the paper's package uses a problem: it knows neither `\\fbox{2}` nor `\\boxed 2`."""
     return re.search(r"\\boxed\{[^}]*\}", row["solution"]) is not None
@@ -77,7 +73,7 @@ TASKS = [
         [Benchmark(f"hendrycks_math_{split}", _MATH, _SUBJECTS, split, "MIT", _FAMILY) for split in _SPLITS],
         _math,
         RESULT,
-        keep=_math_has_result,
+        keep=lambda row: _boxed_result(row["solution"]) is not None,
         paper=lambda: RowConversion(_math, _math_has_braced_box),
     ),
     *make_tasks(
