@@ -1,19 +1,24 @@
 from __future__ import annotations
 
+import json
 import math
 import random
 import re
+import signal
 import socket
 import subprocess
 import sys
+import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from bert_judge.errors import InputError, ModelError, OutputError
+from bert_judge.judges import DecisionJudge, Judge
 from bert_judge.judges.base import Costs
 from bert_judge.judges.llm import LLMJudge, find_verdict
 from bert_judge.records import Sample, Verdict
@@ -241,6 +246,48 @@ def test_a_fault_ends_in_retries_and_then_undecided(tmp_path: Path):
         server.script = right_if_even
         assert [verdict.label for verdict in make(server, store=path).assess(numbered(3))] == [1, 0, 1]
         assert sorted(server.asked.values()) == [1, 1, 4]
+
+
+_RUN = """
+import json, sys
+from bert_judge.judges import JUDGES
+from bert_judge.records import Sample
+kind, what, url, store, count = sys.argv[1:]
+judge = JUDGES[kind]("m", what, base_url=url, store=store, concurrency=4)
+samples = [Sample(f"candidate {number}", ("Paris",), "Where?") for number in range(int(count))]
+print("ready", flush=True)
+verdicts = [(verdict.score, dict(verdict.details)) for verdict in judge.assess(samples)]
+print(json.dumps(verdicts))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
+@pytest.mark.parametrize("kind", [(LLMJudge, "openai"), (DecisionJudge, "decisions"), (DecisionJudge, "systemone")])
+def test_a_killed_run_asks_for_no_reply_that_had_arrived(kind: tuple[type[Judge], str], tmp_path: Path):
+    path, rows, names = tmp_path / "store.sqlite", 240, (kind[0].__name__, kind[1])
+    with endpoint(lambda prompt, _: replace(right_if_even(prompt), seconds=0.02)) as server:
+        command = [sys.executable, "-c", _RUN, *names, server.base_url, str(path), str(rows)]
+        seconds = random.Random(time.time_ns()).uniform(0.05, 0.3)
+        for _ in range(2):
+            process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+            assert process.stdout.readline() == "ready\n"
+            before = len(server.bodies)
+            while len(server.bodies) == before:  # the client is imported first
+                time.sleep(0.01)
+            time.sleep(seconds)
+            process.send_signal(signal.SIGKILL)
+            process.communicate()
+            time.sleep(0.1)
+            kept, asked = len(Store(path)), dict(server.asked)
+            assert 0 < kept < rows
+            assert len(asked) - kept <= 4  # those under way
+        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+        assert len(server.bodies) - sum(asked.values()) == rows - kept
+        killed = json.loads(done.stdout.splitlines()[1])
+        assert sum(server.asked.values()) <= rows + 2 * 4
+        judge = kind[0]("m", kind[1], base_url=server.base_url, store="off")
+        whole = [[v.score, dict(v.details)] for v in judge.assess(numbered(rows))]
+    assert killed == whole
 
 
 def test_the_signature_changes_when_a_number_can(subtests: pytest.Subtests):
