@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -55,7 +54,7 @@ def main(arguments: Sequence[str]) -> int:
         result = calibrate_cascade(specs, source, settings, origin, _watch(options.quiet))
     result.plan.save(output)
     if not options.quiet:
-        options.show(calibration_document(result, settings), json.loads(output.read_text(encoding="utf-8")))
+        options.show(calibration_document(result, settings), asdict(result.plan))
         options.mention(f"\nfile   {output}: bert-judge score FILE --judge {output}")
     return 0
 

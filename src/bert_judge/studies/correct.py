@@ -13,6 +13,7 @@ from array import array
 from collections import Counter, deque
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Literal, NamedTuple
 
 from bert_judge.errors import InputError
@@ -31,7 +32,7 @@ from bert_judge.records import Row
 from bert_judge.results.runs import Run
 from bert_judge.studies.groups import CorrectedGroups, correct_groups, lacking_labels
 from bert_judge.studies.pairing import LabelledRows, Labels, labelled_rows, question_of
-from bert_judge.studies.table import check_columns
+from bert_judge.studies.table import check_columns, comparison_table
 
 Strategy = Literal["active", "uniform"]
 """How rows are drawn: by the judge's uncertainty, mixed with chance; by chance alone."""
@@ -108,6 +109,22 @@ def correct(run: Run, labels: Labels | None = None, confidence: float = 0.95, by
     )
 
 
+def as_one(runs: Sequence[Run]) -> Run:
+    """Results of one judge on several models' answers as one; rows without a column `model` get the one that
+    `comparison_table` names. Raises InputError for several judges, and for the same answers twice.
+    """
+    first, *others = [run.signature for run in runs]
+    if difference := next(filter(None, map(first.difference, others)), None):
+        raise InputError(f"the results are by different judges ({difference}); those of one judge were expected.")
+    table = comparison_table(runs)
+    if len(table.judges) > 1:
+        raise InputError("the results are on the same answers, by the same judge; give one of them.")
+    rows = [
+        replace(row, meta={"model": model, **row.meta}) for row, model in zip(table.rows, table.models, strict=True)
+    ]
+    return replace(runs[0], folder=Path(", ".join(str(run.folder) for run in runs)), rows=rows)
+
+
 class _RunArrays(NamedTuple):
     """What is kept of a run's rows, 26 bytes each: scores (NaN where undecided), labels and human labels (-1: none),
     and hashes that rows of the same question, and copies of the same answer, have in common.
@@ -170,6 +187,8 @@ def _check_labels(labelled: LabelledRows, run: Run) -> None:
 
 
 def _notes(labelled: LabelledRows, rows: int, enough: bool, undecided: int) -> Iterator[str]:
+    if labelled.chosen and len(labelled.rows) < rows:
+        yield labelled.chosen
     if len(labelled.rows) == rows:
         yield (
             f"all rows are labelled: the accuracy of these rows is {labelled.golds.mean():.1%}; the intervals are for "
