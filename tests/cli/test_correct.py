@@ -81,7 +81,14 @@ def test_the_models_of_a_column_are_corrected_and_compared(tmp_path: Path, print
     assert (pair["first"], pair["second"], pair["both"]) == ("a", "b", 60)
     assert f"{100 * pair['corrected']['value']:+.1f} [{100 * pair['corrected']['low']:+.1f}, " in shown
     assert [group["corrected"]["value"] is None for group in record["groups"]["accuracies"]] == [False, False, True]
-    assert printed("compare", str(tmp_path / "out"), "--by", "model", "--flips", "0").count("b minus a") == 2
+    compared = printed("compare", str(tmp_path / "out"), "--by", "model", "--flips", "0")
+    assert compared.count("b minus a") == 2
+    compared = json.loads(printed("compare", str(tmp_path / "out"), "--by", "model", "--format", "json"))
+    in_words = {(two["first"], two["second"]): two["sentence"] for two in compared["models"][0]["pairs"]}
+    corrected = "; without the judge's errors, by 120 human labels: {:+.1f} points (95% CI {:+.1f} to {:+.1f}, PPI++"
+    points = [100 * pair["corrected"][name] for name in ("value", "low", "high")]
+    assert corrected.format(*points) in in_words["a", "b"]
+    assert "human labels:" not in in_words["b", "new"]
     assert "groups" not in printed("correct", str(tmp_path / "out"))
 
 
