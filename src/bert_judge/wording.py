@@ -42,6 +42,11 @@ def number(value: float | None) -> str:
     return "-" if value is None else f"{value:.3f}"
 
 
+def counted(count: int, one: str, many: str = "") -> str:
+    """A number with its noun: `1 row`, `2,000 rows`, or with `many` of these where it is not 1."""
+    return f"{count:,} {one if count == 1 else many or f'{one}s'}"
+
+
 def points(value: float | None) -> str:
     """A difference of two rates in percentage points: `-6.7`."""
     return "-" if value is None else f"{value * 100:+.1f}"

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from bert_judge.records import Sample, Verdict
-from json_lines import write_rows
+from json_lines import EXAMPLES, read_rows, write_rows
 from saved_runs import judged_rows, make_run, saved_run
 from served import ask
 
@@ -81,8 +81,48 @@ def test_the_models_of_a_column_are_corrected_and_compared(tmp_path: Path, print
     assert (pair["first"], pair["second"], pair["both"]) == ("a", "b", 60)
     assert f"{100 * pair['corrected']['value']:+.1f} [{100 * pair['corrected']['low']:+.1f}, " in shown
     assert [group["corrected"]["value"] is None for group in record["groups"]["accuracies"]] == [False, False, True]
-    assert printed("compare", str(tmp_path / "out"), "--by", "model", "--flips", "0").count("b minus a") == 2
+    compared = printed("compare", str(tmp_path / "out"), "--by", "model", "--flips", "0")
+    assert compared.count("b minus a") == 2
+    compared = json.loads(printed("compare", str(tmp_path / "out"), "--by", "model", "--format", "json"))
+    in_words = {(two["first"], two["second"]): two["sentence"] for two in compared["models"][0]["pairs"]}
+    corrected = "; without the judge's errors, by 120 human labels: {:+.1f} points (95% CI {:+.1f} to {:+.1f}, PPI++"
+    points = [100 * pair["corrected"][name] for name in ("value", "low", "high")]
+    assert corrected.format(*points) in in_words["a", "b"]
+    assert "human labels:" not in in_words["b", "new"]
     assert "groups" not in printed("correct", str(tmp_path / "out"))
+
+
+def test_results_of_several_models_are_corrected_together(
+    tmp_path: Path, printed: Callable[..., str], complaint: Callable[..., str]
+) -> None:
+    answers, suite, names = EXAMPLES.with_name("three_models.csv"), tmp_path / "models", ("model_a", "model_b")
+    judging = ("score", answers, "--candidates", ",".join(names), "--judge", "containment", "--quiet")
+    printed(*judging, "--output_dir", suite)
+    rows = [[*read_rows(suite / name / "verdicts.jsonl")] for name in names]
+    texts = [{name: row[name] for name in ("question", "references", "candidate")} for of in rows for row in of]
+    labels = write_rows(
+        tmp_path / "labels.jsonl", [text | {"label": n % 3 > 0} for n, text in enumerate(texts) if n % 2]
+    )
+    arguments = ("--labels", labels, "--by", "model", "--format", "json")
+    record = json.loads(printed("correct", *(suite / name for name in names), *arguments))
+    assert (record["rows"], record["confusion"]["true_positive"] > 5) == (72, True)
+    assert [(pair["second"], pair["pairs"]) for pair in record["groups"]["differences"]] == [("model_b", 36)]
+    assert json.loads(printed("correct", suite, *arguments)) == record
+    for name, of in zip(names, rows, strict=True):  # as two files, which have no column model
+        bare = [{name: row[name] for name in ("question", "references", "candidate")} for row in of]
+        path = write_rows(tmp_path / f"{name}.jsonl", bare)
+        printed("score", path, "--judge", "containment", "--quiet", "--output_dir", tmp_path / "files" / name)
+    assert json.loads(printed("correct", tmp_path / "files", *arguments))["groups"] == record["groups"]
+    ids = write_rows(tmp_path / "ids.jsonl", [{"id": str(n), "label": n % 2} for n in range(1, 20)])
+    assert "several rows have the same id, as those of several models" in complaint("correct", suite, "--labels", ids)
+    printed(*judging, "--judge", "exact_match", "--output_dir", tmp_path / "other")
+    twice = tmp_path / "twice"
+    printed("score", tmp_path / "model_a.jsonl", "--judge", "containment", "--quiet", "--output_dir", twice)
+    for folders, sentence in [
+        ((suite, tmp_path / "other"), "are by different judges (variant containment-none, not exact_match-none)"),
+        ((tmp_path / "files" / "model_a", twice), "on the same answers, by the same judge; give one"),
+    ]:
+        assert sentence in complaint("correct", *folders, "--labels", labels)
 
 
 def test_what_is_missing_is_said(run: str, labels: str, complaint: Callable[..., str]) -> None:

@@ -119,9 +119,14 @@ def test_every_way_to_name_it(tuned: str, command: Command) -> None:
     assert command("score", "labelled.jsonl", *SAYS, "--tuned", tuned, "--output_dir", "by_flag", "--quiet")[0] == 0
     assert read_rows("by_file/verdicts.jsonl") == read_rows("by_flag/verdicts.jsonl")
     status, _, err = command("evaluate", "labelled.jsonl", *SAYS, "--tuned", tuned, "--output_dir", "out", *QUICK)
-    assert status == 0 and "note: tuned.json was fitted to these answers" in err
+    assert status == 0 and "note: the tuning of Says was fitted to these answers" in err
+    status, _, err = command("evaluate", "by_file", "by_flag", "--output_dir", "saved", *QUICK)
+    assert status == 0 and err.count("was fitted to these answers, so its figures are better than elsewhere") == 2
     others = answers("others.jsonl", 0.4, 1.0)
     assert command("evaluate", others, *SAYS, "--tuned", tuned, "--output_dir", "other", *QUICK)[::2] == (0, "")
+    (saved,) = [path.parent for path in Path("other").rglob("run.json")]
+    assert command("evaluate", saved, "--output_dir", "again", *QUICK)[::2] == (0, "")
+    assert "was fitted to these" in command("evaluate", saved, "--labels", "labelled.jsonl", *QUICK)[2]
     record = json.loads(Path("out/evaluation.json").read_text(encoding="utf-8"))["judges"][0]
     assert "tuned" in record["signature"]["settings"]
     labels = [line["label"] for line in read_rows("by_flag/verdicts.jsonl")]

@@ -334,6 +334,7 @@ def test_labels_are_saved_as_evaluate_reads_them(
     assert [(record["id"], record["label"], record.get("note")) for record in records] == [
         *(("q3", 1, None), ("q4", 0, None), ("q5", None, "Which one?"), ("q6", 1, None), ("q8", 0, "no")),
     ]
+    assert all("labelled_at" in record and "probability" not in record for record in records)  # what `correct` looks at
     expected = _sample(3, 1)
     texts = (expected.question, list(expected.references), expected.candidate)
     assert tuple(records[0][name] for name in ("question", "references", "candidate")) == texts

@@ -89,7 +89,7 @@ def test_judges_among_each_other(tmp_path: Path):
     )
     (pair,) = made_report.data("pairs")  # the third gives no labels
     assert (pair.first, pair.second, pair.share.n, pair.share.value) == ("a", "b", 4, 0.75)
-    assert "1 answers have different labels" in made_report.document().markdown()
+    assert "1 answer has different labels" in made_report.document().markdown()
 
 
 def test_kinds_and_the_cross_of_task_and_model(tmp_path: Path):
@@ -106,6 +106,22 @@ def test_kinds_and_the_cross_of_task_and_model(tmp_path: Path):
     assert (model.name, [level.judges[0].value for level in model.levels]) == ("model", [0.5, pytest.approx(2 / 3)])
     (cross,) = made_report.data("crosses")
     assert [[cell.value for cell in line] for line in cross.cells] == [[1, 0.5], [0, 1]]
+
+
+def test_the_cross_of_topic_and_model(tmp_path: Path):
+    def of(name: str, *labels: float) -> Run:
+        kinds = [{"topic": "ab"[i // 12], "maker": f"of {name}"} for i in range(24)]
+        samples = [Sample(f"{name} {i}", ("r",), f"q{i}?", str(i), meta=kind) for i, kind in enumerate(kinds)]
+        return make_run(tmp_path / name, samples, says(*(label for label in labels for _ in range(6))), sha=name * 64)
+
+    made_report = report(of("x", 1, 0, 1, 1), of("y", 0, 0, 1, 0))
+    (cross,) = made_report.data("crosses")  # each maker has one model
+    assert (cross.kind, cross.levels, cross.models) == ("topic", ["a", "b"], ["x", "y"])
+    assert [[cell.value for cell in line] for line in cross.cells] == [[0.5, 0], [1, 0.5]]
+    assert "Rate correct by topic and model" in made_report.document().markdown()
+
+
+def test_kinds_of_many_levels_show_the_largest(tmp_path: Path):
 
     samples = [Sample(f"c{i}", ("r",), "q", str(i), meta={"task": f"t{i % 30:02}"}) for i in range(61)]
     (kind,) = report(make_run(tmp_path / "many", samples, says(*[1.0] * 61))).data("kinds")

@@ -14,10 +14,10 @@ import pytest
 from bert_judge.errors import InputError
 from bert_judge.records import Sample, Verdict
 from bert_judge.results.runs import Run, load_run
-from bert_judge.studies.compare import compare_models
+from bert_judge.studies.compare import compare_models, corrected_models, model_places
 from bert_judge.studies.correct import Correction, correct, default_strategy, draw_order, sampling_probabilities
 from bert_judge.studies.pairing import Labels, read_labels
-from bert_judge.studies.table import comparison_table
+from bert_judge.studies.table import collect, comparison_table
 from conftest import Refused
 from json_lines import write_rows
 from saved_runs import judged_rows, make_run, saved_run
@@ -92,6 +92,22 @@ def test_probabilities_of_the_file_weigh_its_labels(run: Run, tmp_path: Path) ->
     equal = correct(run, label_file(tmp_path / "equal.jsonl", [of_row(run, p, probability=0.1) for p in places]))
     assert equal.labels_only.value == pytest.approx(golds.mean())
     assert (found.drawn, equal.drawn) == ("drawn with different probabilities", "drawn uniformly")
+
+
+def test_labels_that_a_report_saved_are_not_taken_for_a_draw(run: Run, tmp_path: Path) -> None:
+    saved = [of_row(run, place, labelled_at="2026-01-02T03:04:05+00:00") for place in range(60)]
+    note = f"{tmp_path / 'saved.jsonl'} was saved from a report: its answers were chosen, not drawn by chance"
+    labels = label_file(tmp_path / "saved.jsonl", saved)
+    assert correct(run, labels).notes[0].startswith(note)
+    table = collect([run], labels)
+    groups = corrected_models(table, table.judges[0], model_places(table, table.judges[0].judged))
+    assert groups is not None
+    assert groups.notes[0].startswith(note)
+    drawn = label_file(tmp_path / "drawn.jsonl", [row | {"probability": 0.1} for row in saved])
+    for others in (drawn, label_file(tmp_path / "others.jsonl", [of_row(run, place) for place in range(60)])):
+        assert not any("chosen" in note for note in correct(run, others).notes)
+    every = label_file(tmp_path / "every.jsonl", [of_row(run, place, labelled_at="") for place in range(600)])
+    assert not any("chosen" in note for note in correct(run, every).notes)
 
 
 def test_labels_of_the_run_drawn_otherwise_are_left_out_and_said(tmp_path: Path) -> None:

@@ -150,7 +150,7 @@ def test_a_column_names_the_models():
     given = [row(i, m, 1, meta={"model": m}) for i in range(4) for m in ("a", "b")] + [row(9, "c", 1)]
     entries = comparison_table([run("out", given)], by="model")
     assert (told(entries), len(entries.rows)) == ([("out", "a"), ("out", "b")], 8)
-    assert entries.notes == ["1 rows of out have no model and are left out."]
+    assert entries.notes == ["1 row of out has no model, and is left out."]
     a, b = ([row(i, "same", 1, meta={"model": m}) for i in range(4)] for m in ("a", "b"))
     entries = comparison_table([run("x", a), run("y", [*b, *a[2:]])], by="model")
     assert Counter(entries.models) == {"a": 4, "b": 4}

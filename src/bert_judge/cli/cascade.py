@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -53,9 +52,9 @@ def main(arguments: Sequence[str]) -> int:
     origin = {"file": Path(source.path).name, "sha256": source.sha256}
     with log_shown(not options.quiet):
         result = calibrate_cascade(specs, source, settings, origin, _watch(options.quiet))
-    result.plan.save(output)
+    record = result.plan.save(output)
     if not options.quiet:
-        options.show(calibration_document(result, settings), json.loads(output.read_text(encoding="utf-8")))
+        options.show(calibration_document(result, settings), record)
         options.mention(f"\nfile   {output}: bert-judge score FILE --judge {output}")
     return 0
 

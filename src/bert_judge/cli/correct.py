@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Annotated
 
 from bert_judge.cli.flags import Argument, FormatOptions, Parser, options_from
 from bert_judge.inputs import ColumnMap
 from bert_judge.report.evaluation import correction_document
-from bert_judge.results.runs import open_run
-from bert_judge.studies.correct import correct
+from bert_judge.results.runs import find_folders, left_out, load_run, open_run
+from bert_judge.studies.correct import as_one, correct
 from bert_judge.studies.pairing import read_labels
 
 _EXAMPLES = """examples:
@@ -18,6 +18,7 @@ _EXAMPLES = """examples:
   bert-judge correct out                        # the file that was judged had labels of some rows
   bert-judge correct out --labels people.csv --map label=is_right
   bert-judge correct out --labels labels.jsonl --by model     # each model, and their differences
+  bert-judge correct models --labels labels.jsonl --by model  # the same of results below a folder, or of several
   bert-judge correct out --labels labels.jsonl --format json | jq .corrected
 
 bert-judge label makes such a file; any other with texts (or ids) and labels will do, as long as its rows were drawn
@@ -29,7 +30,7 @@ by chance, or a column probability says with which one each was.
 class CorrectOptions(FormatOptions):
     """What `correct` takes."""
 
-    run: Annotated[str, "a folder that score or judge wrote", Argument("FOLDER")]
+    results: Annotated[tuple[str, ...], "folders that score or judge wrote, or above these", Argument("RESULT")]
     labels: Annotated[str | None, "human labels, besides those in the run itself"] = None
     map: Annotated[ColumnMap | None, "columns of that file by name: label=is_right"] = None
     by: Annotated[str | None, "column whose values are corrected each, and compared, such as model"] = None
@@ -38,13 +39,15 @@ class CorrectOptions(FormatOptions):
 
 def main(arguments: Sequence[str]) -> int:
     """Match labels and rows, and print every estimate with its interval."""
-    parser = Parser("correct", "FOLDER [--labels FILE] [flags]", _EXAMPLES, {"flags": CorrectOptions})
+    parser = Parser("correct", "RESULT … [--labels FILE] [flags]", _EXAMPLES, {"flags": CorrectOptions})
     options = options_from(CorrectOptions, parser.parse(arguments))
     if options.map and not options.labels:
         parser.error("--map names columns of the file of --labels, which is missing")
-    run = open_run(options.run)
+    folders = find_folders(options.results)
+    run = open_run(folders[0]) if len(folders) == 1 else as_one([load_run(folder) for folder in folders])
     labels = read_labels(options.labels, options.map) if options.labels else None
     correction = correct(run, labels, options.confidence, options.by)
+    correction = replace(correction, notes=[*left_out(options.results), *correction.notes])
     document = correction_document(correction, run.signature, options.confidence, labels is not None, options.by)
     options.show(document, {**asdict(correction), "signature": asdict(run.signature)})
     return 0

@@ -25,6 +25,7 @@ from bert_judge.records import Signature, __version__
 from bert_judge.report.document import Document, Facts
 from bert_judge.results import damage, different_figures
 from bert_judge.results.runs import left_out, load_record, result_folders
+from bert_judge.wording import counted
 
 _EXAMPLES = """examples:
   bert-judge doctor                              # this installation; for reports of problems
@@ -88,7 +89,7 @@ def _described(record: Mapping[str, Any]) -> str:
     """A sound result in a few words."""
     summary, judge = record["summary"], Signature.of(record["identity"]["signature"]).short
     failed = f"; the judge failed on {summary['failed']:,}, which the next run judges" if summary.get("failed") else ""
-    return f"{summary['rows']:,} rows, whole, by {judge}{failed}"
+    return f"{counted(summary['rows'], 'row')}, whole, by {judge}{failed}"
 
 
 def _check_installation(options: DoctorOptions) -> int:

@@ -105,7 +105,7 @@ def main(arguments: Sequence[str]) -> int:
         "evaluation.md": document.markdown(),
     }
     write_files(folder, contents)
-    _warn_of_tuning(specs, judged, options)
+    _warn_of_tuning(named, options)
     if not options.quiet:
         options.show(document, record)
         options.mention(f"\nfiles  {folder}/: {', '.join(contents)}")
@@ -170,16 +170,17 @@ def _tune(options: EvaluateOptions, judge: JudgeEvaluation, table: VerdictTable)
     return GATE_MISSED
 
 
-def _warn_of_tuning(specs: Sequence[JudgeSpec], judged: Sequence[tuple[str, Run]], options: EvaluateOptions) -> None:
+def _warn_of_tuning(named: Sequence[tuple[str, Run]], options: EvaluateOptions) -> None:
     """Say which judges are measured on the labels that tuned them, as far as the files are the same."""
-    here = {run.answers[0] for _, run in judged}
-    here |= {facts(Path(options.labels))["sha256"]} if options.labels else set()
-    for spec in specs:
-        if (path := spec.settings.get("tuned")) and here & {*(Tuning.load(str(path)).fitted or {}).get("sha256", ())}:
-            say_error(
-                f"note: {path} was fitted to these answers, so the figures of {spec.name} are better than elsewhere; "
-                "measure it on other labels."
-            )
+    here = [run.answers[0] for _, run in named]
+    here += [facts(Path(options.labels))["sha256"]] if options.labels else []
+    digests = {digest[:12] for digest in here}
+    fitted = [name for name, run in named if digests & {*run.signature.settings.get("tuned_on", "").split(",")}]
+    for name in dict.fromkeys(fitted):
+        say_error(
+            f"note: the tuning of {name} was fitted to these answers, so its figures are better than elsewhere; "
+            "measure it on other labels."
+        )
 
 
 def _judge_all(

@@ -15,6 +15,7 @@ from bert_judge.paths import settings_suffix
 from bert_judge.pipeline import generate_candidates
 from bert_judge.results import check_folder
 from bert_judge.results.store import open_store
+from bert_judge.wording import counted
 
 _EXAMPLES = """examples:
   bert-judge generate --model_path meta-llama/Llama-3.2-1B-Instruct --tasks arc_easy_test,mmlu_test
@@ -73,7 +74,7 @@ def main(arguments: Sequence[str]) -> int:
                 progress=bar.update,
             )
         if not options.quiet:
-            say(f"{len(task.questions)} candidates in {folder}")
+            say(f"{counted(len(task.questions), 'candidate')} in {folder}")
     return 0
 
 

@@ -23,6 +23,7 @@ from bert_judge.judges.base import SECRETS, Judge
 from bert_judge.judges.naming import JudgeSpec, check_no_class, read_name, renamed, with_flags
 from bert_judge.results import PART_ROWS, ResultFolder, different_figures
 from bert_judge.studies.score import Rows, explain_result, open_result, score_source, uncertain_rows
+from bert_judge.wording import counted
 
 JUDGE_FAILED = 5
 """The exit status where the judge failed on rows, which the same command judges again."""
@@ -224,7 +225,7 @@ def judged_result(
 def _judge_rows(rows: Rows, folder: ResultFolder, counts: Generator[int], title: str, options: OutputOptions) -> None:
     done, total, begun = folder.rows_done, len(rows), ""
     if folder.failed:
-        begun = f"judging the {folder.failed} rows of {folder.folder} again on which the judge failed."
+        begun = f"judging the {counted(folder.failed, 'row')} of {folder.folder} again on which the judge failed."
     elif done:
         begun = f"{folder.folder} has {done} of {total} rows already; going on."
     try:
@@ -260,7 +261,7 @@ def say_failed(results: Iterable[ResultFolder], command: str) -> int:
         cause, times = causes.most_common(1)[0]
         most = f", {times} of them" if len(causes) > 1 else ""
         say_error(
-            f"{command}: the judge failed on {causes.total()} rows of {result.folder}{most} with {cause!r}; fix "
-            "this and run the same command again: only these rows are judged."
+            f"{command}: the judge failed on {counted(causes.total(), 'row')} of {result.folder}{most} with {cause!r}; "
+            "fix this and run the same command again: only these rows are judged."
         )
     return status

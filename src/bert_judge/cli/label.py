@@ -14,6 +14,7 @@ from bert_judge.errors import InputError
 from bert_judge.results.runs import load_run
 from bert_judge.server import ServerOptions, need_server
 from bert_judge.studies.correct import Strategy, default_strategy, draw_order
+from bert_judge.wording import counted
 
 if TYPE_CHECKING:
     from bert_judge.server.labelling import Labelling
@@ -91,5 +92,5 @@ def _next(labelling: Labelling, options: LabelOptions) -> str:
     skipped = f", {labelling.skipped} skipped" if labelling.skipped else ""
     if not labelling.labelled:
         return f"no labels in {options.labels} yet{skipped}; the same command goes on."
-    path = options.labels
-    return f"{labelling.labelled} labels in {path}{skipped}; next: bert-judge correct {options.run} --labels {path}"
+    path, labels = options.labels, counted(labelling.labelled, "label")
+    return f"{labels} in {path}{skipped}; next: bert-judge correct {options.run} --labels {path}"

@@ -105,9 +105,9 @@ class CascadePlan:
         """
         return read_record(packaged(str(path)) or path, "cascade", _plan)
 
-    def save(self, path: str | Path) -> None:
-        """Write the plan, whole or not at all. Raises OutputError where that fails."""
-        write_record(path, asdict(self))
+    def save(self, path: str | Path) -> dict[str, Any]:
+        """Write the plan, whole or not at all; returns the record. Raises OutputError where that fails."""
+        return write_record(path, asdict(self))
 
 
 def is_cascade(values: object) -> bool:

@@ -77,7 +77,9 @@ class TunedJudge(Judge):
         threshold = info.threshold if tuning.threshold is None else tuning.threshold
         threshold = None if threshold is None else self._recalibrated(threshold)
         tuned = f"temperature={tuning.temperature:g},bias={tuning.bias:g}"
-        signature = Signature.make(info.signature.name, {**here, "threshold": threshold, "tuned": tuned})
+        tuned_on = ",".join(digest[:12] for digest in (tuning.fitted or {}).get("sha256", ())) or None
+        settings = {**here, "threshold": threshold, "tuned": tuned, "tuned_on": tuned_on}
+        signature = Signature.make(info.signature.name, settings)
         self.info = replace(info, name=f"{info.name}-tuned", signature=signature, threshold=threshold)
 
     @property

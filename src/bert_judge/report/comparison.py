@@ -13,7 +13,7 @@ from bert_judge.report.sections.corrected import MOST_PAIRS, corrected_tables
 from bert_judge.report.sentences import pair_sentence, paired_test
 from bert_judge.studies.agree import Disagreement, Panel
 from bert_judge.studies.compare import ACCURACY, MEAN_SCORE, TRUE_ACCURACY, Flip, ModelComparison, ModelPair, Rankings
-from bert_judge.wording import INTERVALS, SAID, interval, number, p_value, percent, points
+from bert_judge.wording import INTERVALS, SAID, counted, interval, number, p_value, percent, points
 
 _MOST_TURNED = 5
 
@@ -179,7 +179,8 @@ def _judges(panel: Panel) -> Table:
     head = ["judge", "rows", "undecided", "judged correct", *(["alone"] if several else [])]
     head += ["accuracy by human labels"] if labelled else []
     below = "alone: rows on which a judge is against the majority" if several else ""
-    title = f"{panel.rows:,} answers to {panel.questions:,} questions, {panel.disagreements:,} with different labels"
+    title = f"{counted(panel.rows, 'answer')} to {counted(panel.questions, 'question')}, "
+    title += f"{panel.disagreements:,} with different labels"
     return Table(title, head, body, below)
 
 
@@ -223,7 +224,7 @@ def _disagreements(disagreements: Sequence[Disagreement], most: int, more: str) 
         texts += [("human label", SAID[row.gold])] if row.gold is not None else []
         texts += [(name, _verdict(verdict)) for name, verdict in disagreement.verdicts.items()]
         examples.append(Example(row.question or f"id {row.id}", texts))
-    title = f"The judges disagree on {len(disagreements):,} answers"
+    title = f"The judges disagree on {counted(len(disagreements), 'answer')}"
     return Examples(title, examples, len(disagreements), most, more)
 
 

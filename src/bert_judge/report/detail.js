@@ -65,7 +65,7 @@ function verdictPart(answer, judge) {
     ...(shares ? { shares } : {}),
     ...(explanation ? { says: explanation } : {}),
     ...(matched >= 0 && answer.references.length > 1 ? { matched: `reference ${matched + 1} of ${answer.references.length}` } : {}),
-    ...(truncated ? { truncated: Object.entries(truncated).map(([text, count]) => `${text}: ${number.format(count)} characters`).join(", ") } : {}),
+    ...(truncated ? { truncated: Object.entries(truncated).map(([text, count]) => `${text}: ${counted(count, "character")}`).join(", ") } : {}),
     ...(leftOut ? { "left out": leftOut } : {}),
     ...(outOfScope ? { "out of scope": outOfScope } : {}),
     ...details,

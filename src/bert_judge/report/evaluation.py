@@ -24,7 +24,7 @@ from bert_judge.studies.evaluate import (
     SliceEvaluation,
     WithoutJudge,
 )
-from bert_judge.wording import INTERVALS, SAID, interval, number, p_value, percent, points
+from bert_judge.wording import INTERVALS, SAID, counted, interval, number, p_value, percent, points
 
 TITLES: Mapping[str, str] = {
     "accuracy": "accuracy",
@@ -53,7 +53,8 @@ def evaluation_document(evaluation: Evaluation, title: str) -> Document:
     """All tables and disagreements."""
     judges = evaluation.judges
     headline = (
-        f"{evaluation.rows:,} rows of {evaluation.questions:,} questions, {evaluation.right:.1%} labelled correct"
+        f"{counted(evaluation.rows, 'row')} of {counted(evaluation.questions, 'question')}, {evaluation.right:.1%} "
+        "labelled correct"
     )
     parts: list[Block] = [headline, _overall(judges, evaluation.baselines)]
     parts += [_comparisons(evaluation)] if evaluation.comparisons else []
@@ -86,7 +87,12 @@ def correction_document(
     labels = [("labels", f"{counts.n:,} of {correction.rows:,} rows, {correction.drawn}")]
     if of_a_file:
         labels.append(("from", f"the file: {correction.of_file:,}, the run itself: {correction.of_run:,}"))
-    labels.append(("errors", f"{counts.false_positive} false positives, {counts.false_negative} false negatives"))
+    labels.append(
+        (
+            "errors",
+            f"{counted(counts.false_positive, 'false positive')}, {counted(counts.false_negative, 'false negative')}",
+        )
+    )
     below = INTERVALS.replace("95 %", level)
     table = Table("", ["", "accuracy", "width", ""], body, f"{below}; width: in points", left=(0, 3))
     groups = corrected_tables(correction.groups, by or "", level=below) if correction.groups else ()
@@ -204,5 +210,7 @@ def _disagreements(judge: JudgeEvaluation) -> Examples:
         )
         verdict = f"score {number(row.score)}, judge {SAID[row.label]}, human label {SAID[row.gold]}"
         examples.append(Example(verdict, [(name, text) for name, text in texts if text is not None]))
-    title = f"Where {judge.name} disagrees: {judge.disagreements:,} labels; those of which it was most confident"
+    title = (
+        f"Where {judge.name} disagrees: {counted(judge.disagreements, 'label')}; those of which it was most confident"
+    )
     return Examples(title, examples, len(examples), _ON_THE_TERMINAL, "{:,} more in evaluation.md")

@@ -98,7 +98,7 @@ function showVersus() {
   }
   const cell = (right, wrong) => {
     if (right === wrong) return make("td", {}, "–");
-    const button = make("button", { type: "button", "aria-label": `${counts[right][wrong]} questions: ${facts.models[right]} right, ${facts.models[wrong]} wrong` },
+    const button = make("button", { type: "button", "aria-label": `${counted(counts[right][wrong], "question")}: ${facts.models[right]} right, ${facts.models[wrong]} wrong` },
       number.format(counts[right][wrong]));
     addShortcut(button, { "f-judge": String(judge), "f-right": String(runOf(right)), "f-wrong": String(runOf(wrong)) });
     return make("td", {}, button);
@@ -171,7 +171,7 @@ function setUpFigures() {
   for (const bar of document.querySelectorAll(".chart .scores")) {
     const { judge, low, high, count } = bar.dataset;
     if (count === "0") continue;
-    const words = { role: "button", tabindex: 0, "aria-label": `${Number(low)} to ${Number(high)}: ${number.format(count)} answers; show them` };
+    const words = { role: "button", tabindex: 0, "aria-label": `${Number(low)} to ${Number(high)}: ${counted(count, "answer")}; show` };
     for (const [name, value] of Object.entries(words)) bar.setAttribute(name, value);
     addShortcut(bar, { "f-judge": placeOf(judge), "f-low": String(Number(low)), "f-high": String(Number(high)) });
     bar.closest("svg").setAttribute("role", "group"); // an image has no parts

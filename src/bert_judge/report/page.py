@@ -30,7 +30,7 @@ from bert_judge.results import write_files
 from bert_judge.results.runs import Run
 from bert_judge.studies.pairing import Labels
 from bert_judge.studies.table import VerdictTable, collect
-from bert_judge.wording import percent
+from bert_judge.wording import counted, percent
 
 BUDGET = 55_000_000
 """About how many characters of texts a page may have: some 20 MB once compressed."""
@@ -73,7 +73,7 @@ class VerdictReport:
         models = max((len(comparison.models) for comparison in self.data("models")), default=0)
         several = f" of {models} models" if models else ""
         several += f", {len(self.judges)} judges" if len(self.judges) > 1 else ""
-        line = f"{self.rows:,} answers{several}"
+        line = f"{counted(self.rows, 'answer')}{several}"
         if self.gold and self.gold.value is not None:
             line += f"; {self.gold.n:,} with human labels, {percent(self.gold.value)} of these correct"
         return line

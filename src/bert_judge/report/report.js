@@ -150,7 +150,7 @@ function rate(rows, test) {
 function showStatus(filters) {
   const judge = judgeNow(), letters = columns.verdict[judge], count = state.shown.length, total = itemCount();
   const rows = state.shown.flatMap(rowsOf);
-  const answers = inGrid() ? (filters || part("search").value ? `; ${number.format(state.fitting.size)} of ${number.format(facts.rows)} answers fit` : `, ${number.format(facts.rows)} answers`) : "";
+  const answers = inGrid() ? (filters || part("search").value ? `; ${number.format(state.fitting.size)} of ${number.format(facts.rows)} answers fit` : `, ${counted(facts.rows, "answer")}`) : "";
   part("count").textContent = `${count === total ? "" : `${number.format(count)} of `}${number.format(total)} ${unit(total)}${answers}`;
   part("f-sort").value = state.sort && state.sort + (state.descending ? "+" : "-");
   part("active-filters").textContent = filters ? `(${filters} set)` : "";

@@ -7,6 +7,7 @@
 const part = (id) => document.getElementById(id);
 const facts = JSON.parse(part("facts").textContent);
 const number = new Intl.NumberFormat("en");
+const counted = (count, one) => `${number.format(count)} ${one}${count === 1 ? "" : "s"}`;
 const CHUNKS = Math.ceil(facts.rows / facts.chunk);
 const VERDICTS = {
   1: ["✓ correct", "is-right"], 0: ["✗ incorrect", "is-wrong"], "?": ["? undecided", "is-undecided"], "-": ["", "is-none"],

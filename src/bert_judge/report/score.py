@@ -13,7 +13,18 @@ from bert_judge.report.document import Block, Content, Document, Example, Exampl
 from bert_judge.results import BAD_ROWS, ResultFolder, check_free, write_files
 from bert_judge.results.summary import Summary
 from bert_judge.studies.harness import HarnessComparison, SeveralLine, ToolDisagreement
-from bert_judge.wording import INTERVALS, SAID, clipped, csv_text, interval, number, percent, points, rows_out_of_scope
+from bert_judge.wording import (
+    INTERVALS,
+    SAID,
+    clipped,
+    counted,
+    csv_text,
+    interval,
+    number,
+    percent,
+    points,
+    rows_out_of_scope,
+)
 
 
 def result_facts(summary: Summary, bad_rows: int) -> list[Facts]:
@@ -35,7 +46,7 @@ def result_facts(summary: Summary, bad_rows: int) -> list[Facts]:
     agreement = summary.agreement
     if agreement is None:
         return [Facts(facts)]
-    labels = f"{agreement.counts.n + agreement.undecided} labels of the file"
+    labels = f"{counted(agreement.counts.n + agreement.undecided, 'label')} of the file"
     title = f"agreement with the {labels}"
     if agreement.undecided:
         title = f"agreement with {agreement.counts.n} of the {labels}; the other rows are undecided"

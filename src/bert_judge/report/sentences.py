@@ -9,7 +9,7 @@ from bert_judge.records import Signature
 from bert_judge.results.summary import Summary
 from bert_judge.studies.compare import ACCURACY, MEAN_SCORE, TRUE_ACCURACY, ModelComparison, ModelPair
 from bert_judge.studies.evaluate import Evaluation, JudgeEvaluation
-from bert_judge.wording import number, p_value, percent, points
+from bert_judge.wording import counted, number, p_value, percent, points
 
 _VERBS = {ACCURACY: "is judged correct in", TRUE_ACCURACY: "is correct by human labels in", MEAN_SCORE: "scores"}
 
@@ -36,16 +36,20 @@ def pair_sentence(models: ModelComparison, pair: ModelPair) -> str:
     if len(models.pairs) > 1:
         test += f" ({p_value(pair.p_holm)} with Holm's correction for {len(models.pairs)} pairs)"
     test += _left_out(pair.matched - difference.rows, "without both labels" if by_people else "undecided")
+    for of in models.corrected.differences if models.corrected else ():
+        if (of.first, of.second) == (first, second):
+            by_labels = f"without the judge's errors, by {counted(of.labels, 'human label')}"
+            test += f"; {by_labels}: {_estimate(of.corrected, points, ' points')}"
     judge = models.signature.short if models.signature else models.judge
     by = "" if by_people else _judge(judge, models.agreement)
-    return f"On {difference.questions:,} questions{rows} {values}; {change}, {test}{by}."
+    return f"On {counted(difference.questions, 'question')}{rows} {values}; {change}, {test}{by}."
 
 
 def judge_sentence(evaluation: Evaluation, judge: JudgeEvaluation) -> str:
     """A judge against human labels."""
-    agreement = judge.agreement
+    agreement, answers = judge.agreement, counted(evaluation.rows, "answer")
     return (
-        f"On {evaluation.rows:,} answers to {evaluation.questions:,} questions ({percent(evaluation.right)} correct by "
+        f"On {answers} to {counted(evaluation.questions, 'question')} ({percent(evaluation.right)} correct by "
         f"human labels), {judge.name} ({judge.signature.short}) agrees with "
         f"{_estimate(agreement.accuracy, unit=' of the labels')}, Cohen's kappa {_estimate(agreement.kappa, number)}"
         f"{_left_out(agreement.undecided)}."
@@ -79,5 +83,5 @@ def _left_out(rows: int, cause: str = "undecided") -> str:
 
 
 def _judge(name: str, agreement: Estimate) -> str:
-    labels = f", agreement with {agreement.n:,} human labels {_estimate(agreement)}" if agreement.n else ""
+    labels = f", agreement with {counted(agreement.n, 'human label')} {_estimate(agreement)}" if agreement.n else ""
     return f"; judge: {name}{labels}"

@@ -93,10 +93,11 @@ def read_record(path: str | Path, name: str, make: Callable[[dict[str, Any]], Re
         raise InputError(f"{path} is not a {name} ({reason}); {expected}") from error
 
 
-def write_record(path: str | Path, record: Mapping[str, Any]) -> None:
-    """Write a record as JSON, whole or not at all. Raises OutputError where that fails."""
-    text = json.dumps({"format": _FORMAT, **record}, ensure_ascii=False, indent=1) + "\n"
-    write_files(Path(path).parent, {Path(path).name: text})
+def write_record(path: str | Path, record: Mapping[str, Any]) -> dict[str, Any]:
+    """Write a record as JSON, whole or not at all; returns it as written. Raises OutputError where that fails."""
+    written = {"format": _FORMAT, **record}
+    write_files(Path(path).parent, {Path(path).name: json.dumps(written, ensure_ascii=False, indent=1) + "\n"})
+    return written
 
 
 def write_files(folder: Path, contents: Mapping[str, str | bytes | Iterable[str | bytes]]) -> None:

@@ -134,13 +134,14 @@ def corrected_models(
     judged = np.array([place for of_model in places.values() for place in of_model.values()], int)
     if not 0 < (table.golds[judged] >= 0).sum() < len(judged) or (judge.labels < 0).all():
         return None
-    rows, chances = np.flatnonzero(table.golds >= 0), None
+    rows, chances, chosen = np.flatnonzero(table.golds >= 0), None, None
     if labels := table.label_file:
         copies = factorise([row.key for row in table.rows])[0]
         labelled = labelled_rows(table.golds, copies, labels, labels.match(table.rows))
-        rows, chances = labelled.rows, labelled.probabilities
+        rows, chances, chosen = labelled.rows, labelled.probabilities, labelled.chosen
     sample = LabelledSample.of(np.maximum(judge.labels, 0), rows, table.golds[rows], chances, table.clusters)
-    return correct_groups(sample, judge.labels, judge.scores, places)
+    groups = correct_groups(sample, judge.labels, judge.scores, places)
+    return replace(groups, notes=[chosen, *groups.notes]) if chosen else groups
 
 
 def rankings(comparisons: Sequence[ModelComparison]) -> list[Rankings]:

@@ -13,6 +13,7 @@ from array import array
 from collections import Counter, deque
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Literal, NamedTuple
 
 from bert_judge.errors import InputError
@@ -31,7 +32,8 @@ from bert_judge.records import Row
 from bert_judge.results.runs import Run
 from bert_judge.studies.groups import CorrectedGroups, correct_groups, lacking_labels
 from bert_judge.studies.pairing import LabelledRows, Labels, labelled_rows, question_of
-from bert_judge.studies.table import check_columns
+from bert_judge.studies.table import check_columns, comparison_table
+from bert_judge.wording import counted
 
 Strategy = Literal["active", "uniform"]
 """How rows are drawn: by the judge's uncertainty, mixed with chance; by chance alone."""
@@ -92,7 +94,13 @@ def correct(run: Run, labels: Labels | None = None, confidence: float = 0.95, by
     mean = float(scores[scored].mean()) if scored.any() else 0.0
     groups = correct_groups(sample, verdicts, scores, places, confidence) if by else None
     if groups and (left := len(predictions) - sum(group.rows for group in groups.accuracies)):
-        groups = replace(groups, notes=[f"{left:,} rows have no {by} and are in no group", *groups.notes])
+        groups = replace(
+            groups,
+            notes=[
+                f"{counted(left, f'row has no {by} and is', f'rows have no {by} and are')} in no group",
+                *groups.notes,
+            ],
+        )
     return Correction(
         rows=len(predictions),
         undecided=undecided,
@@ -106,6 +114,22 @@ def correct(run: Run, labels: Labels | None = None, confidence: float = 0.95, by
         of_run=len(labelled.rows) - labelled.of_file,
         groups=groups,
     )
+
+
+def as_one(runs: Sequence[Run]) -> Run:
+    """Results of one judge on several models' answers as one; rows without a column `model` get the one that
+    `comparison_table` names. Raises InputError for several judges, and for the same answers twice.
+    """
+    first, *others = [run.signature for run in runs]
+    if difference := next(filter(None, map(first.difference, others)), None):
+        raise InputError(f"the results are by different judges ({difference}); those of one judge were expected.")
+    table = comparison_table(runs)
+    if len(table.judges) > 1:
+        raise InputError("the results are on the same answers, by the same judge; give one of them.")
+    rows = [
+        replace(row, meta={"model": model, **row.meta}) for row, model in zip(table.rows, table.models, strict=True)
+    ]
+    return replace(runs[0], folder=Path(", ".join(str(run.folder) for run in runs)), rows=rows)
 
 
 class _RunArrays(NamedTuple):
@@ -170,6 +194,8 @@ def _check_labels(labelled: LabelledRows, run: Run) -> None:
 
 
 def _notes(labelled: LabelledRows, rows: int, enough: bool, undecided: int) -> Iterator[str]:
+    if labelled.chosen and len(labelled.rows) < rows:
+        yield labelled.chosen
     if len(labelled.rows) == rows:
         yield (
             f"all rows are labelled: the accuracy of these rows is {labelled.golds.mean():.1%}; the intervals are for "
@@ -182,14 +208,17 @@ def _notes(labelled: LabelledRows, rows: int, enough: bool, undecided: int) -> I
             "the judge's labels, not its scores"
         )
     if undecided:
-        yield f"{undecided} rows that the judge could not decide count as incorrect, except for the judge alone"
+        undecided_rows = "that the judge could not decide"
+        rows_count = counted(undecided, f"row {undecided_rows} counts", f"rows {undecided_rows} count")
+        yield f"{rows_count} as incorrect, except for the judge alone"
     if labelled.unused:
         yield (
-            f"{labelled.unused} labels of the run itself are left out, as they were not drawn like those of the file, "
-            "which have different probabilities"
+            f"{counted(labelled.unused, 'label of the run itself is', 'labels of the run itself are')} left out, not "
+            "drawn like those of the file, which have different probabilities"
         )
     if labelled.even:
-        yield f"{labelled.even} rows have as many labels 1 as 0 in the file, and are not counted"
+        rows_have = counted(labelled.even, "row has", "rows have")
+        yield f"{rows_have} as many labels 1 as 0 in the file: not counted"
 
 
 # ----------------------------------------------------------------------------------------------- which rows to label

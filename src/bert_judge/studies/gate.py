@@ -16,7 +16,7 @@ from bert_judge.records import Row
 from bert_judge.results.runs import Run
 from bert_judge.studies.compare import ACCURACY, compare_models
 from bert_judge.studies.table import comparison_table
-from bert_judge.wording import interval, number, percent, points
+from bert_judge.wording import counted, interval, number, percent, points
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,7 +128,7 @@ _MEASURES: Mapping[str, Callable[[Run], _Measured]] = {
     "max_undecided": _rows_with("undecided", lambda row: row.score is None),
     "max_truncated": _rows_with("truncated", lambda row: bool(row.verdict.truncated)),
     "max_out_of_scope": _rows_with("out of scope", lambda row: row.verdict.out_of_scope is not None),
-    "min_rows": lambda run: _Measured(len(run.rows), f"{len(run.rows):,} rows"),
+    "min_rows": lambda run: _Measured(len(run.rows), counted(len(run.rows), "row")),
 }
 
 

@@ -219,7 +219,8 @@ class Labels:
         """The row of labels for each row that has one, by its place: found by the texts; where none is, by the ids.
 
         An id counts as long as the texts that both have are not another candidate's. Raises InputError where no row has
-        a label, and where all that have one got as many votes for 1 as for 0.
+        a label, where several have that of one id without texts, and where all that have one got as many votes for 1 as
+        for 0.
         """
         by_texts: dict[int, Row] = {}
         by_id: dict[int, Row] = {}
@@ -236,6 +237,11 @@ class Labels:
                 "of the same ids, were expected."
             )
         matched = by_texts or by_id
+        if not self.by_texts and len({label.id for label in by_id.values()}) < len(by_id):
+            raise InputError(
+                f"{self.where} has ids alone, and several rows have the same id, as those of several models do; labels "
+                "with the texts were expected."
+            )
         if all(label.gold is None for label in matched.values()):
             raise InputError(
                 f"{self.where} has as many labels 1 as 0 for each of the {len(matched)} rows that it labels, so none "
@@ -304,7 +310,8 @@ class LabelledRows:
     shape (labelled rows,), in the order of the run. `drawn` says in words how.
 
     `of_file` counts the labels of the file; the others are of the run itself. `unused` counts labels of the run that
-    could not be used together with those of the file, `even` rows whose labels in the file are a tie.
+    could not be used together with those of the file, `even` rows whose labels in the file are a tie. `chosen` is a
+    note where the file is from a report's page, on which people label what they like.
     """
 
     rows: Integers
@@ -314,6 +321,7 @@ class LabelledRows:
     of_file: int = 0
     unused: int = 0
     even: int = 0
+    chosen: str | None = None
 
 
 def labelled_rows(
@@ -346,7 +354,13 @@ def labelled_rows(
         chances[of_file] = uniform
     golds[of_file] = [label.gold or 0 for label in counted.values()]
     places, even = np.flatnonzero(golds >= 0), len(matched) - len(counted)
-    return LabelledRows(places, golds[places], chances[places], drawn, len(of_file), unused, even)
+    chosen = None
+    if not len(drawn_with) and any("labelled_at" in label.meta for label in counted.values()):
+        chosen = (
+            f"{labels.where} was saved from a report: its answers were chosen, not drawn by chance, so the corrected "
+            "figures may be biased; bert-judge label draws answers"
+        )
+    return LabelledRows(places, golds[places], chances[places], drawn, len(of_file), unused, even, chosen)
 
 
 def _probabilities(labels: Labels, counted: Mapping[int, Row]) -> Numbers:

@@ -30,6 +30,7 @@ from bert_judge.studies.pairing import (
     row_names,
     run_names,
 )
+from bert_judge.wording import counted
 
 DIFFERENT = "different judges"
 """The judge of a table in which each model has one of its own."""
@@ -343,7 +344,8 @@ def _by_column(table: VerdictTable, column: str) -> VerdictTable:
                 "again with texts, or give a run for each model."
             )
         if left := sum(models[place] is None for place in judged_places):
-            notes.append(f"{left:,} rows of {judge.name} have no {column} and are left out.")
+            rows = counted(left, f"row of {judge.name} has", f"rows of {judge.name} have")
+            notes.append(f"{rows} no {column}, and {'is' if left == 1 else 'are'} left out.")
     named = table.part(place for place, model in enumerate(models) if model is not None)
     return replace(named, models=[str(model) for model in models if model is not None], notes=notes)
 

@@ -18,7 +18,7 @@ from bert_judge.measures.arrays import Integers, Truths, np
 from bert_judge.report.document import BarCell, Block, Content
 from bert_judge.studies.compare import ModelComparison, compare_models
 from bert_judge.studies.table import JudgeColumn, VerdictTable
-from bert_judge.wording import interval, number, percent
+from bert_judge.wording import counted, interval, number, percent
 
 _WIDTH, _HEIGHT = 340, 200
 _LEFT, _RIGHT, _TOP, _FOOT = 40, 8, 8, 30
@@ -108,7 +108,7 @@ def estimate_cell(estimate: Estimate | None, brackets: bool = True) -> Content:
         return number(estimate.value if estimate else None)
     if brackets:
         return BarCell(interval(estimate), estimate)
-    return BarCell(percent(estimate.value), estimate, f"{estimate.n:,} rows, {interval(estimate)}")
+    return BarCell(percent(estimate.value), estimate, f"{counted(estimate.n, 'row')}, {interval(estimate)}")
 
 
 def chart(label: str, lines: Mapping[float, str], ticks: Mapping[float, str], marks: Sequence[str]) -> str:

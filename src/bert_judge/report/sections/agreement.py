@@ -13,7 +13,7 @@ from bert_judge.measures.scores import Bin, reliability
 from bert_judge.report.document import Chart, Content, PagePanel, Table
 from bert_judge.report.sections import Findings, Section, chart, estimate_cell, x, y
 from bert_judge.studies.table import JudgeColumn, VerdictTable
-from bert_judge.wording import interval, number, percent
+from bert_judge.wording import counted, interval, number, percent
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,8 @@ def _pairs_table(pairs: Sequence[SameLabels], disagreements: int) -> Table:
     body: list[list[Content]] = [
         [f"{pair.first} / {pair.second}", pair.share.n, estimate_cell(pair.share), number(pair.kappa)] for pair in pairs
     ]
-    below = f"{disagreements:,} answers have different labels; the page lists them with its filter “judges disagree”"
+    below = counted(disagreements, "answer has", "answers have")
+    below += " different labels; the page's filter “judges disagree” shows which"
     return Table("Agreement of judges", ["judges", "rows", "same label", "kappa"], body, below)
 
 
@@ -113,7 +114,7 @@ def _drawing(bins: Sequence[Bin], judge: str) -> str:
         low, high = part.right.interval or (0.0, 1.0)
         radius = 2.5 + 4 * math.sqrt(part.rows / most)
         marks.append(
-            f'<g class="point"><title>{part.rows:,} rows with a mean score of {part.mean_score:.2f}: '
+            f'<g class="point"><title>{counted(part.rows, "row")} with a mean score of {part.mean_score:.2f}: '
             f"{interval(part.right)} correct</title>"
             f'<path d="M{across:.1f} {y(low):.1f}V{y(high):.1f}"/>'
             f'<circle cx="{across:.1f}" cy="{up:.1f}" r="{radius:.1f}"/></g>'

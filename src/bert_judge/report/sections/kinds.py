@@ -13,8 +13,9 @@ from bert_judge.report.sections import Findings, Section, correct_rate, estimate
 from bert_judge.studies.table import Facet, JudgeColumn, VerdictTable
 from bert_judge.wording import INTERVALS
 
-_MOST_SHOWN = 25  # levels of a kind, or tasks and models, that a table has: the largest
-_TABLES = 6  # kinds of rows that have a table
+_MOST_SHOWN = 25  # levels of a kind, or models, that a table has: the largest
+_TABLES, _CROSSED = 6, 3  # kinds of rows that have a table, and one by model
+_MODELS = ("model", "candidate_model", "input", "file")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +39,11 @@ class Kind:
 
 @dataclass(frozen=True, slots=True)
 class Cross:
-    """One judge's rates; `cells` has a line for each task, a column for each model."""
+    """One judge's rates; `cells` has a line for each level of a kind (task, topic …), a column for each model."""
 
     judge: str
-    tasks: Sequence[str]
+    kind: str
+    levels: Sequence[str]
     models: Sequence[str]
     cells: Sequence[Sequence[Estimate]]
 
@@ -54,14 +56,19 @@ def kinds_section(findings: Findings) -> Section | None:
 
 
 def crosses_section(findings: Findings) -> Section | None:
-    """A table of tasks by models for each judge, where the input has several of both."""
-    table = findings.table
-    facets = {facet.name: facet for facet in table.facets}
-    task, model = facets.get("task"), facets.get("model") or facets.get("candidate_model")
-    if not task or not model:
-        return None
-    crosses = [_cross(judge, task, model, table.clusters) for judge in table.judges]
-    return Section("crosses", crosses, [*map(_cross_table, crosses)])
+    """A table of the first kinds of rows (task, topic …) by model for each judge, where there are several models."""
+    table, lineup = findings.table, findings.table.lineup
+    models = [facet for facet in table.facets if facet.name in _MODELS[:2]]
+    models += [Facet("model", lineup.names, lineup.models.tolist())] if lineup else []
+    kinds = [kind for kind in table.facets if models and kind.name not in _MODELS and _crosses(kind, models[0])]
+    crosses = [_cross(judge, kind, models[0], table.clusters) for kind in kinds[:_CROSSED] for judge in table.judges]
+    return Section("crosses", crosses, [*map(_cross_table, crosses)]) if crosses else None
+
+
+def _crosses(one: Facet, other: Facet) -> bool:
+    """Whether neither says the other, as a model's name says who made it."""
+    pairs = set(zip(one.codes, other.codes, strict=True))
+    return len(pairs) > max(len(set(one.codes)), len(set(other.codes)))
 
 
 def _kind(facet: Facet, table: VerdictTable) -> Kind:
@@ -95,21 +102,22 @@ def _kind_table(kind: Kind, table: VerdictTable) -> Table:
     return Table(f"Rate correct by {kind.name}", head, body, "; ".join(notes))
 
 
-def _cross(judge: JudgeColumn, task: Facet, model: Facet, questions: Integers) -> Cross:
-    of_task, of_model = np.asarray(task.codes), np.asarray(model.codes)
-    tasks, models = (sorted(code for code in _largest(facet) if code >= 0) for facet in (task, model))
+def _cross(judge: JudgeColumn, kind: Facet, model: Facet, questions: Integers) -> Cross:
+    of_kind, of_model = np.asarray(kind.codes), np.asarray(model.codes)
+    levels, models = ([code for code in sorted(_largest(facet)) if code >= 0] for facet in (kind, model))
     cells = [
-        [judged_correct(judge, (of_task == line) & (of_model == column), questions) for column in models]
-        for line in tasks
+        [judged_correct(judge, (of_kind == line) & (of_model == column), questions) for column in models]
+        for line in levels
     ]
-    return Cross(judge.name, [task.levels[code] for code in tasks], [model.levels[code] for code in models], cells)
+    names = [model.levels[code] for code in models]
+    return Cross(judge.name, kind.name, [kind.levels[code] for code in levels], names, cells)
 
 
 def _cross_table(cross: Cross) -> Table:
     rates = any(cell.interval for line in cross.cells for cell in line)
-    title = f"{'Rate correct' if rates else 'Mean score'} by task and model"
+    title = f"{'Rate correct' if rates else 'Mean score'} by {cross.kind} and model"
     body: list[list[Content]] = [
-        [task, *(estimate_cell(cell, brackets=False) for cell in line)]
-        for task, line in zip(cross.tasks, cross.cells, strict=True)
+        [level, *(estimate_cell(cell, brackets=False) for cell in line)]
+        for level, line in zip(cross.levels, cross.cells, strict=True)
     ]
-    return Table(title, ["task", *cross.models], body, of=cross.judge)
+    return Table(title, [cross.kind, *cross.models], body, of=cross.judge)
