@@ -94,13 +94,8 @@ def correct(run: Run, labels: Labels | None = None, confidence: float = 0.95, by
     mean = float(scores[scored].mean()) if scored.any() else 0.0
     groups = correct_groups(sample, verdicts, scores, places, confidence) if by else None
     if groups and (left := len(predictions) - sum(group.rows for group in groups.accuracies)):
-        groups = replace(
-            groups,
-            notes=[
-                f"{counted(left, f'row has no {by} and is', f'rows have no {by} and are')} in no group",
-                *groups.notes,
-            ],
-        )
+        without = counted(left, f"row has no {by} and is", f"rows have no {by} and are")
+        groups = replace(groups, notes=[f"{without} in no group", *groups.notes])
     return Correction(
         rows=len(predictions),
         undecided=undecided,
@@ -208,17 +203,17 @@ def _notes(labelled: LabelledRows, rows: int, enough: bool, undecided: int) -> I
             "the judge's labels, not its scores"
         )
     if undecided:
-        undecided_rows = "that the judge could not decide"
-        rows_count = counted(undecided, f"row {undecided_rows} counts", f"rows {undecided_rows} count")
-        yield f"{rows_count} as incorrect, except for the judge alone"
+        count = counted(
+            undecided, "row that the judge could not decide counts", "rows that the judge could not decide count"
+        )
+        yield f"{count} as incorrect, except for the judge alone"
     if labelled.unused:
         yield (
             f"{counted(labelled.unused, 'label of the run itself is', 'labels of the run itself are')} left out, not "
             "drawn like those of the file, which have different probabilities"
         )
     if labelled.even:
-        rows_have = counted(labelled.even, "row has", "rows have")
-        yield f"{rows_have} as many labels 1 as 0 in the file: not counted"
+        yield f"{counted(labelled.even, 'row has', 'rows have')} as many labels 1 as 0 in the file: not counted"
 
 
 # ----------------------------------------------------------------------------------------------- which rows to label

@@ -256,7 +256,7 @@ def comparison_table(
     if len(set(zip(sets, signatures, strict=True))) < len(runs):
         raise InputError(
             f"of {', '.join(names)}, two are of the same judge on the same answers; give one of them, or what='models' "
-            "if they are two models'."
+            "for two models."
         )
     different = list(dict.fromkeys(signatures))
     if len(different) == len(runs):
