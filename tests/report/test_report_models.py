@@ -82,7 +82,7 @@ def _counted(page: Any, words: str) -> None:
 def _fitting(page: Any, questions: int, answers: int) -> None:
     """Wait until so many fit."""
     of = f"{QUESTIONS} questions" if questions == QUESTIONS else f"{questions} of {QUESTIONS} questions"
-    _counted(page, f"{of}; {answers} of {ANSWERS} answers fit")
+    _counted(page, f"{of}; {answers} of {ANSWERS} answers match")
 
 
 def _label(table: VerdictTable, judge: int, model: int, question: int) -> int | None:
@@ -234,7 +234,7 @@ def test_right_before_and_wrong_now(browser: Any, tmp_path: Path):
     write_report(runs, tmp_path / "r.html")
     with opened_pages(browser, tmp_path / "r.html") as show:
         page = show("#right+by=before&wrong+by=now")
-        assert page.inner_text("#count") == "1 of 4 questions; 2 of 8 answers fit"
+        assert page.inner_text("#count") == "1 of 4 questions; 2 of 8 answers match"
         assert page.locator("#table td.model .clip").all_inner_texts() == ["Rome before", "Rome now"]
         assert page.locator("#versus [aria-pressed=true]").inner_text() == "1"
 

@@ -41,7 +41,7 @@ class CompareOptions(FormatOptions):
     runs: Annotated[tuple[str, ...], "folders that score or judge wrote", Argument("RUN")]
     by: Annotated[str | None, "column that names the model behind each answer, such as model"] = None
     what: Annotated[Literal["models", "judges"] | None, "what the runs differ in (default: as the runs suggest)"] = None
-    flips: Annotated[int, "differing answers to print, of each kind", 0] = 10
+    flips: Annotated[int, "answers to print, of each kind, on which two models or judges differ", 0] = 10
     output_dir: Annotated[str | None, "folder for compare.json, compare.md and disagreements.jsonl", "-o"] = None
     sample: Annotated[int, "most rows of a result; a larger one is sampled by question; 0: all", 0] = 500_000
     quiet: Annotated[bool, "print nothing"] = False
