@@ -112,7 +112,7 @@ def test_a_line_is_a_question_and_a_column_a_model(fresh: Any, made: tuple[Path,
             assert ("out of scope" in text) == (question == 7)
     assert "doubtful" in fresh.locator("#table tbody tr >> nth=5 >> td.model >> nth=1").inner_text()  # undecided
     assert len({fresh.locator(f"#table td.is-{kind}-cell").first.evaluate(_BACKGROUND) for kind in _KINDS}) == 3
-    fresh.select_option("#f-view", label="an answer a line")
+    fresh.select_option("#f-view", label="one answer per line")
     _counted(fresh, f"{ANSWERS} answers")
     assert fresh.locator("#table tbody tr").count() == 25
     assert fresh.locator("#table thead th", has_text="candidate").count() == 1
