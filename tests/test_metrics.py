@@ -268,7 +268,7 @@ def test_an_unknown_metric_is_answered_with_the_nearest(refused: Refused) -> Non
         ("em", "did you mean EM?"),
         ("math_verify", "did you mean Math-Verify?"),
         ("tokenf1", "token_f1"),
-        ("qq", "there is EM"),
+        ("qq", "choose from EM"),
     ]:
         with refused(hint, name=name):
             find_metric(name)

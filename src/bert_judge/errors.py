@@ -82,7 +82,7 @@ def did_you_mean(name: str, choices: Iterable[str]) -> str:
     name = name[:_LONGEST_NAME]  # comparing takes time in proportion to the length
     folded = {choice.casefold(): choice for choice in choices}
     near = difflib.get_close_matches(name.casefold(), folded, n=1)
-    return f"did you mean {folded[near[0]]}?" if near else f"there is {', '.join(folded.values())}."
+    return f"did you mean {folded[near[0]]}?" if near else f"choose from {', '.join(folded.values())}."
 
 
 @contextmanager

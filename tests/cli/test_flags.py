@@ -80,7 +80,7 @@ def test_wrong_usage_is_one_sentence_and_status_2(capsys: pytest.CaptureFixture[
         ("--treshold=1", "there is no flag --treshold=1, did you mean --threshold?"),
         ("--lim 1", "there is no flag --lim, did you mean --limit?"),
         ("--zzz", "there is no flag --zzz;"),
-        ("file", "nothing was expected here, not file"),
+        ("file", "file is one argument too many"),
         ("--limit", "argument --limit: expected one argument"),
     ]:
         with subtests.test(line=line, said=said):

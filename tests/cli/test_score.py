@@ -164,7 +164,7 @@ def test_bad_input_is_one_sentence_and_nothing_is_written(complaint: Complaint, 
         (["candidate.jsonl"], ["candidate.jsonl line 2", "candidate", "--skip_bad_rows"]),
         (["number.jsonl"], ["number.jsonl line 2", "42", "--numbers_as_text"]),
         ([EXAMPLES, "--limit", 0], ["limit is 0"]),
-        ([EXAMPLES, "--map", "candidate=nope"], ["no column 'nope'", "there is id, task"]),
+        ([EXAMPLES, "--map", "candidate=nope"], ["no column 'nope'", "choose from id, task"]),
         ([EXAMPLES, "--judge_type", "BertJudg"], ["no judge 'BertJudg'", "did you mean BERTJudge?"]),
         (["--help", "--judge_type", "BertJudg"], ["no judge 'BertJudg'", "did you mean BERTJudge?"]),
         ([EXAMPLES, "--judge_type", "no_such_module:Judge"], ["no_such_module"]),
@@ -327,7 +327,7 @@ def test_advice_on_the_input_names_flags(complaint: Complaint, subtests: pytest.
         ('{"q": 1}', "", "found q; name them with --map reference=COLUMN,candidate=COLUMN, or columns"),
         ('{"q": 1, "output": "x"}', "", "--map reference=COLUMN (--map reference= for a judge that reads none)."),
         ('{"answer": "a", "output": "x"}', "--map candidate=outptu", "for the candidate; did you mean output?"),
-        ('{"answer": "a", "output": "x"}', "--map candidate=y", "for the candidate; there is answer, output."),
+        ('{"answer": "a", "output": "x"}', "--map candidate=y", "for the candidate; choose from answer, output."),
         ("[1]", "", "(a file that is one list is read with --input_format json)"),
     ]:
         with subtests.test(text=text, said=said):

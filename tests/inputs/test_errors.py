@@ -157,7 +157,7 @@ def test_mappings_that_do_not_fit(tmp_path: Path) -> None:
     path = write(tmp_path, "x.jsonl", GOOD)
     match = r"no column 'out', which was named for the candidate; did you mean output\?"
     refusal(path, match, columns={"candidate": "out"})
-    match = r"no column 'y', which was named for the label; there is answer, output\."
+    match = r"no column 'y', which was named for the label; choose from answer, output\."
     refusal(path, match, columns={"label": "y"})
     refusal(path, r"no column 'output\.q', which was named for the question", columns={"question": "output.q"})
     refusal(path, r"'answer' can't be mapped to a column; expected one of", columns={"answer": "answer"})

@@ -113,7 +113,7 @@ def test_a_copy_of_a_repository_is_read_by_its_card(local: Path) -> None:
     )
     assert texts("org/data", "main", "test") == [TEST]
     assert texts("org/data", None, "train") == [TRAIN]
-    with pytest.raises(InputError, match="no configuration 'other'; there is main"):
+    with pytest.raises(InputError, match="no configuration 'other'; choose from main"):
         load_dataset("org/data", "other", "test")
     with pytest.raises(InputError, match='Unknown split "dev"'):
         load_dataset("org/data", "main", "dev")
@@ -123,7 +123,7 @@ def test_several_configurations_are_joined_unless_the_same_rows_stand_for_them(l
     for config in ("algebra", "geometry"):
         saved(local / "data" / config / "test", config)
     assert texts("org/data", ["geometry", "algebra"], "test") == ["geometry", "algebra"]
-    with pytest.raises(InputError, match=r"'calculus'.*there is algebra, geometry"):
+    with pytest.raises(InputError, match=r"'calculus'.*choose from algebra, geometry"):
         load_dataset("org/data", ["algebra", "calculus"], "test")
     saved(local / "alone" / "test", TEST)
     assert texts("org/alone", ["algebra", "geometry"], "test") == [TEST]

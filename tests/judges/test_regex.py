@@ -182,7 +182,7 @@ def test_bad_arguments_are_told_in_a_sentence(refused: Refused) -> None:
         ({"pattern": "Answer: .+"}, "has no group; put the part that is the answer into parentheses"),
         ({"pattern": None}, "is not a regular expression"),
         ({"metric": "rogue"}, "there is no metric 'rogue'; did you mean ROUGE?"),
-        ({"metric": "zzz"}, "there is EM, ROUGE, Math-Verify"),
+        ({"metric": "zzz"}, "choose from EM, ROUGE, Math-Verify"),
         ({"which": "second"}, "which is 'second'; 'last' or 'first'"),
         ({"threshold": 0}, "threshold is 0"),
         ({"threshold": float("nan")}, "threshold is nan"),

@@ -410,7 +410,7 @@ def test_on_paper(shown: Callable[..., Any]):
     page.check("#f-cut")
     page.wait_for_function("() => part('count').textContent === '10 of 1,200 answers'")
     page.emulate_media(media="print")
-    told = "Printed here: 1 to 10 of the 10 answers that fit, of 1,200. Set: task: task 1; truncated."
+    told = "Printed here: 1 to 10 of the 10 answers that match, of 1,200. Set: task: task 1; truncated."
     assert page.inner_text("#printed") == told
 
 

@@ -82,7 +82,7 @@ def _counted(page: Any, words: str) -> None:
 def _fitting(page: Any, questions: int, answers: int) -> None:
     """Wait until so many fit."""
     of = f"{QUESTIONS} questions" if questions == QUESTIONS else f"{questions} of {QUESTIONS} questions"
-    _counted(page, f"{of}; {answers} of {ANSWERS} answers fit")
+    _counted(page, f"{of}; {answers} of {ANSWERS} answers match")
 
 
 def _label(table: VerdictTable, judge: int, model: int, question: int) -> int | None:
@@ -112,7 +112,7 @@ def test_a_line_is_a_question_and_a_column_a_model(fresh: Any, made: tuple[Path,
             assert ("out of scope" in text) == (question == 7)
     assert "doubtful" in fresh.locator("#table tbody tr >> nth=5 >> td.model >> nth=1").inner_text()  # undecided
     assert len({fresh.locator(f"#table td.is-{kind}-cell").first.evaluate(_BACKGROUND) for kind in _KINDS}) == 3
-    fresh.select_option("#f-view", label="an answer a line")
+    fresh.select_option("#f-view", label="one answer per line")
     _counted(fresh, f"{ANSWERS} answers")
     assert fresh.locator("#table tbody tr").count() == 25
     assert fresh.locator("#table thead th", has_text="candidate").count() == 1
@@ -234,7 +234,7 @@ def test_right_before_and_wrong_now(browser: Any, tmp_path: Path):
     write_report(runs, tmp_path / "r.html")
     with opened_pages(browser, tmp_path / "r.html") as show:
         page = show("#right+by=before&wrong+by=now")
-        assert page.inner_text("#count") == "1 of 4 questions; 2 of 8 answers fit"
+        assert page.inner_text("#count") == "1 of 4 questions; 2 of 8 answers match"
         assert page.locator("#table td.model .clip").all_inner_texts() == ["Rome before", "Rome now"]
         assert page.locator("#versus [aria-pressed=true]").inner_text() == "1"
 

@@ -152,7 +152,7 @@ def test_models_side_by_side(tmp_path: Path):
     assert (first.first, first.second, first.flips) == ("low", "high", ())
     lead, cards, differences = next(section for section in made_report.sections if section.name == "models").blocks
     assert lead.startswith("By BERTJudge starter, high is ahead: it is better than low by 40.0 points [")
-    assert "; it can't be told apart from near (15.0 points [" in lead
+    assert ", but can't be told apart from near (15.0 points [" in lead
     assert [(card.name, card.right.value) for card in cards.data] == [("high", 0.9), ("near", 0.75), ("low", 0.5)]
     assert differences.title == "Differences"
     assert made_report.headline == "120 answers of 3 models"

@@ -320,7 +320,7 @@ def test_groups_without_enough_labels_are_named_and_nothing_is_invented(tmp_path
     some = correct(replace(run, rows=unnamed), by="model").groups
     assert some is not None
     assert (some.notes, some.differences) == (["30 rows have no model and are in no group"], [])
-    with pytest.raises(InputError, match="no row has a column 'modell'; there is model, truth"):
+    with pytest.raises(InputError, match="no row has a column 'modell'; the columns are model, truth"):
         correct(run, by="modell")
     other = [replace(row, question=f"{row.question} {row.meta['model']}") for row in part_of(run, "a", "b").rows]
     apart = correct(replace(run, rows=other), by="model").groups

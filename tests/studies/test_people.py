@@ -160,7 +160,7 @@ def test_too_many_levels_become_one_and_an_unknown_column_is_told():
     rows = [Row(str(i), meta={"tag": i % 25}) for i in range(100)]
     levels = list(slices(rows, ["tag"]))
     assert len(levels) == MOST_LEVELS + 1 and levels[-1].level == "(others, 5)" and len(levels[-1].rows) == 20
-    with pytest.raises(InputError, match="no row has a column 'tga'; there is tag"):
+    with pytest.raises(InputError, match="no row has a column 'tga'; the columns are tag"):
         list(slices(rows, ["tga"]))
 
 

@@ -97,8 +97,8 @@ def test_a_mix_takes_what_it_names(subtests: pytest.Subtests) -> None:
 
 def test_a_mix_of_what_is_not_there_is_refused(tmp_path: Path, refused: Refused):
     for mix, sentence in [
-        ({"arc": {"Gemma": 3}}, "names the model of arc 'Gemma', which no row has; there is Llama_3, Qwen_3"),
-        ({"drop": {"Llama_3": 3}}, "names the task 'drop', which no row has; there is arc, mmlu"),
+        ({"arc": {"Gemma": 3}}, "names the model of arc 'Gemma', which no row has; choose from Llama_3, Qwen_3"),
+        ({"drop": {"Llama_3": 3}}, "names the task 'drop', which no row has; choose from arc, mmlu"),
         ({"arc": 0}, "wants 0 of arc; a number of rows"),
         ({"arc": 1.5}, r"wants 1\.5 of arc"),
         ({"arc": True}, "wants True of arc"),

@@ -23,34 +23,34 @@ if TYPE_CHECKING:
 
 GROUPS = {
     "judge": {
-        "try": "judge one answer: is it correct, and why",
-        "score": "judge files of answers, and saved runs of other tools beside their own scores",
-        "serve": "judges over HTTP: many clients, judged together",
-        "audit": "attack a judge, and vary what should not matter",
+        "try": "judge a single answer, and see why",
+        "score": "judge files of answers, or the saved runs of other evaluation tools",
+        "serve": "run judges as an HTTP server that batches the rows of its clients",
+        "audit": "test a judge with attacks, and with changes that should not matter",
     },
-    "see what came out": {
-        "show": "print rows of a result: those judged incorrect, and why",
-        "report": "show saved results as one page",
+    "look at results": {
+        "show": "print rows of a result, such as those judged incorrect, with reasons",
+        "report": "turn saved results into one HTML page",
         "compare": "compare saved results: two models, or two judges",
     },
-    "trust it": {
-        "evaluate": "compare judges with human labels",
-        "label": "label answers of a result by hand, on a small page",
-        "correct": "the accuracy of a result without the judge's error, by human labels of some rows",
-        "cascade": "let cheap judges decide where they are sure, and an expensive one the rest",
-        "gate": "fail where a result misses limits, or is worse than an earlier one: for CI",
+    "trust the numbers": {
+        "evaluate": "measure judges against human labels",
+        "label": "label answers of a result by hand, in the browser",
+        "correct": "correct an accuracy for the judge's errors, with human labels of some rows",
+        "cascade": "let cheap judges decide what they are sure of, and an expensive one the rest",
+        "gate": "for CI: fail if a result misses limits, or is worse than an earlier one",
     },
     "the paper's pipeline": {
-        "tasks": "list the tasks: data set, split, licence, rows on the disk",
+        "tasks": "list the tasks: data set, split, licence, and whether the data is on disk",
         "generate": "let a language model answer the questions of tasks",
-        "judge": "judge the candidates of models for tasks",
+        "judge": "judge the candidates that generate wrote",
         "train": "train a judge of your own",
     },
     "BERTScore": {
-        "bertscore": "BERTScore of two files of texts, as bert-score prints it; which tokens match",
+        "bertscore": "BERTScore of two text files, printed as bert-score does, or a plot of matching tokens",
     },
     "help": {
-        "doctor": "what is installed and what to install; whether saved results are whole and as they were written",
+        "doctor": "check the installation, or whether saved results are complete and unchanged",
     },
 }
 """The commands, by what a person wants to do."""
@@ -67,7 +67,7 @@ Judge model answers against references with a small encoder: no API, no GPU need
 {commands}
 
   bert-judge score answers.jsonl --output_dir out
-  bert-judge COMMAND --help         what a command takes
+  bert-judge COMMAND --help         the flags of a command
   bert-judge --version
 """
 

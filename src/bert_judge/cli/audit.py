@@ -23,7 +23,7 @@ _EXAMPLES = """examples:
   bert-judge audit                                                     # the starter, in about a minute
   bert-judge audit --judge models/my-judge --output_dir audit
   bert-judge audit --families negated,cut-off_reasoning --output_dir audit
-  bert-judge audit --max_accept 0.02 --min_kept 0.97                   # a gate: status 4 where the judge misses it
+  bert-judge audit --max_accept 0.02 --min_kept 0.97                   # a gate: exit status 4 if a limit is missed
 
 The attacks and invariances are described in docs/audit.md; --families takes their names with _ for spaces.
 """
@@ -33,8 +33,8 @@ The attacks and invariances are described in docs/audit.md; --families takes the
 class AuditOptions(FormatOptions):
     """What `audit` takes besides the gate and the flags of the judge."""
 
-    items: Annotated[int, "at most this many questions, evenly over all of them", 1] = 200
-    families: Annotated[tuple[str, ...] | None, "attacks and invariances by name (default: all)"] = None
+    items: Annotated[int, "most questions to use, spread evenly over all", 1] = 200
+    families: Annotated[tuple[str, ...] | None, "which attacks and invariances (default: all)"] = None
     output_dir: Annotated[str | None, "folder for audit.json, audit.md and audit_failures.jsonl", "-o"] = None
     quiet: Annotated[bool, "no progress bar and no table"] = False
 

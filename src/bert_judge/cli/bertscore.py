@@ -39,12 +39,12 @@ and with -s a line "P<tab>R<tab>F1" for each pair. Rows of JSON or tables: bert-
 class TextOptions(FormatOptions):
     """Which texts are compared, and what is printed."""
 
-    ref: Annotated[Sequence[str], "references, one a line; several files; or texts", "-r"] = ()
-    cand: Annotated[str | None, "candidates, one a line; or a text", "-c"] = None
-    texts: Annotated[bool, "-r and -c are texts themselves, not files"] = False
-    seg_level: Annotated[bool, "the scores of each pair, too", "-s"] = False
-    verbose: Annotated[bool, "a progress bar and the speed", "-v"] = False
-    plot: Annotated[str | None, "draw which tokens of the texts -r and -c match: .png, .svg, .pdf or .json"] = None
+    ref: Annotated[Sequence[str], "file of references, one a line; several files: several references a line", "-r"] = ()
+    cand: Annotated[str | None, "file of candidates, one a line", "-c"] = None
+    texts: Annotated[bool, "-r and -c are texts, not files"] = False
+    seg_level: Annotated[bool, "print the scores of each pair, too", "-s"] = False
+    verbose: Annotated[bool, "show a progress bar and the speed", "-v"] = False
+    plot: Annotated[str | None, "draw which tokens of two texts match, to a .png, .svg, .pdf or .json"] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,25 +53,25 @@ class ScorerOptions:
 
     model: Annotated[
         str | None,
-        "a Hub name, folder or 'starter' (default: the model for --lang, without it 'starter')",
+        "a Hub name, folder or 'starter' (default: the model for --lang, else 'starter')",
         *("-m", *spellings("model_path")),
     ] = None
-    num_layers: Annotated[int | None, "layer that is compared (default: the best known for the model)", "-l"] = None
-    lang: Annotated[str | None, "language of the texts, which chooses model and baseline: en, zh, de …, en-sci"] = None
+    num_layers: Annotated[int | None, "layer to compare (default: the best known for the model)", "-l"] = None
+    lang: Annotated[str | None, "language, which chooses model and baseline: en, zh, de …, en-sci"] = None
     rescale_with_baseline: Annotated[bool, "rescale so that unrelated texts score about 0"] = False
     baseline_path: Annotated[str | None, "a baseline file of your own: CSV with the header LAYER,P,R,F"] = None
     idf: Annotated[bool, "weigh tokens by how rare they are among the references"] = False
     idf_path: Annotated[str | None, "file of these weights: read if it is there, else counted and written"] = None
     max_tokens: Annotated[int | None, "the longest text in tokens (default: the model's limit)"] = None
-    batch_tokens: Annotated[int | None, "most tokens in a batch (default: what suits the device)"] = None
+    batch_tokens: Annotated[int | None, "most tokens in a batch (default: to suit the device)"] = None
     batch_size: Annotated[int, "most texts in a batch", "-b"] = 64
-    compat: Annotated[Literal["bert_score"] | None, "repeat the defects of bert-score 0.3.13"] = None
+    compat: Annotated[Literal["bert_score"] | None, "reproduce bert-score 0.3.13, defects included"] = None
     device: Annotated[str, "auto, cpu, cuda, cuda:1, mps …"] = "auto"
     dtype: Annotated[str, "auto (the fastest native one), float32 (exact), bfloat16 or float16"] = "auto"
     runtime: Annotated[Literal["auto", "torch", "openvino"], "what runs the encoder"] = "auto"
-    nthreads: Annotated[int | None, "accepted, as bert-score has it; changes nothing"] = None
+    nthreads: Annotated[int | None, "accepted for compatibility; changes nothing"] = None
     trust_remote_code: Annotated[bool, "run the model's own code if transformers lacks its architecture"] = False
-    allow_pickle: Annotated[bool, "convert weights that are pickles (once; their tensors alone are read)"] = False
+    allow_pickle: Annotated[bool, "convert pickled weights once, reading nothing but tensors"] = False
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -111,8 +111,7 @@ def main(arguments: Sequence[str]) -> int:
 def _parse(arguments: Sequence[str]) -> dict[str, Any]:
     groups = {"texts, and what is printed": TextOptions, "the scorer": ScorerOptions}
     parser = Parser("bertscore", "-r REFS [REFS …] -c CANDS [flags]", _EXAMPLES, groups)
-    # bert-score's command has the fast tokenizer by default, and turns it off by this flag.
-    slow = "with --compat: not the fast tokenizer, as there"
+    slow = "with --compat: use the slow tokenizer, as this flag does in bert-score"
     parser.add_argument(*spellings("use_fast_tokenizer"), action="store_false", help=slow)
     options = parser.parse(arguments)
     if options["plot"] and (len(options["ref"]) != 1 or options["cand"] is None):

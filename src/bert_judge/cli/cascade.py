@@ -22,8 +22,8 @@ _EXAMPLES = """examples:
   bert-judge cascade --judge containment,starter --calibration labelled.jsonl --abstain
   bert-judge score answers.jsonl --judge cascade.json
 
-A stage is a metric (containment, exact_match, ...), starter, a folder or a name on the Hub (a BERTJudge), a name of
-`score --judge`, or a YAML file with judge_type and the flags of that judge. Labels are read from the file.
+A stage is a name that `score --judge` takes, a metric (containment, exact_match, …), or a YAML file with judge_type and
+the flags of that judge. The calibration file needs human labels, unless stages are to agree with the last.
 """
 
 
@@ -31,10 +31,10 @@ A stage is a metric (containment, exact_match, ...), starter, a folder or a name
 class CascadeOptions(InputOptions, FormatOptions):
     """What `cascade` takes besides its settings."""
 
-    judge: Annotated[tuple[str, ...], "the stages, cheapest first; the last judge decides what is left"] = ()
+    judge: Annotated[tuple[str, ...], "the stages, cheapest first; the last one decides what is left"] = ()
     calibration: Annotated[str, "file of labelled answers"]
     output: Annotated[str, "file for the cascade", "-o"] = "cascade.json"
-    trust_remote_code: Annotated[bool, "import the classes that a file of judges names as module:Class"] = False
+    trust_remote_code: Annotated[bool, "import the classes (module:Class) that a judge's YAML file names"] = False
     quiet: Annotated[bool, "no progress bar and no table"] = False
 
 

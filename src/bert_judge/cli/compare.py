@@ -27,8 +27,8 @@ _EXAMPLES = """examples:
   bert-judge compare out-starter out-regex --by model      # both: do they put the models in the same order?
   bert-judge compare out1 out2 --flips 20 --output_dir comparison
 
-The runs say what is compared: different answers to the same questions are those of models; the same answers, judged by
-different judges, show how far these agree. Where runs have human labels, both are also compared with these.
+Runs with different answers to the same questions compare models; runs of different judges on the same answers compare
+the judges. Human labels in the runs are taken into account.
 """
 
 _MORE = "{:,} more; --flips shows more, --output_dir writes all"
@@ -39,11 +39,11 @@ class CompareOptions(FormatOptions):
     """What `compare` takes besides the settings of the bootstrap."""
 
     runs: Annotated[tuple[str, ...], "folders that score or judge wrote", Argument("RUN")]
-    by: Annotated[str | None, "column with the name of the model that gave the answer, such as model"] = None
-    what: Annotated[Literal["models", "judges"] | None, "what the runs differ in (default: what the runs say)"] = None
-    flips: Annotated[int, "differing answers that are shown, of each kind", 0] = 10
+    by: Annotated[str | None, "column that names the model behind each answer, such as model"] = None
+    what: Annotated[Literal["models", "judges"] | None, "what the runs differ in (default: as the runs suggest)"] = None
+    flips: Annotated[int, "answers to print, of each kind, on which two models or judges differ", 0] = 10
     output_dir: Annotated[str | None, "folder for compare.json, compare.md and disagreements.jsonl", "-o"] = None
-    sample: Annotated[int, "rows that are drawn, whole questions at random, of results with more; 0: all", 0] = 500_000
+    sample: Annotated[int, "most rows of a result; a larger one is sampled by question; 0: all", 0] = 500_000
     quiet: Annotated[bool, "print nothing"] = False
 
 

@@ -15,14 +15,14 @@ from bert_judge.studies.pairing import read_labels
 
 _EXAMPLES = """examples:
   bert-judge correct out --labels labels.jsonl
-  bert-judge correct out                        # the file that was judged had labels of some rows
+  bert-judge correct out                        # if some rows of the judged file have labels
   bert-judge correct out --labels people.csv --map label=is_right
   bert-judge correct out --labels labels.jsonl --by model     # each model, and their differences
   bert-judge correct models --labels labels.jsonl --by model  # the same of results below a folder, or of several
   bert-judge correct out --labels labels.jsonl --format json | jq .corrected
 
-bert-judge label makes such a file; any other with texts (or ids) and labels will do, as long as its rows were drawn
-by chance, or a column probability says with which one each was.
+bert-judge label writes such a file. Any file with texts (or ids) and labels will do, if its rows were drawn at random
+or a column named probability says how likely each was to be drawn.
 """
 
 
@@ -31,10 +31,10 @@ class CorrectOptions(FormatOptions):
     """What `correct` takes."""
 
     results: Annotated[tuple[str, ...], "folders that score or judge wrote, or above these", Argument("RESULT")]
-    labels: Annotated[str | None, "human labels, besides those in the run itself"] = None
-    map: Annotated[ColumnMap | None, "columns of that file by name: label=is_right"] = None
-    by: Annotated[str | None, "column whose values are corrected each, and compared, such as model"] = None
-    confidence: Annotated[float, "of the intervals"] = 0.95
+    labels: Annotated[str | None, "file of human labels, besides those in the run"] = None
+    map: Annotated[ColumnMap | None, "which column of that file is what: label=is_right"] = None
+    by: Annotated[str | None, "column whose groups to correct and compare, such as model"] = None
+    confidence: Annotated[float, "confidence level of the intervals"] = 0.95
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -28,12 +28,12 @@ from bert_judge.results.runs import left_out, load_record, result_folders
 from bert_judge.wording import counted
 
 _EXAMPLES = """examples:
-  bert-judge doctor                              # this installation; for reports of problems
-  bert-judge doctor out                          # whether a saved result is whole, and as it was written
-  bert-judge doctor out --input answers.jsonl    # also whether it is the result of this file, as it is now
+  bert-judge doctor                              # this installation; add it to bug reports
+  bert-judge doctor out                          # whether a saved result is complete and unchanged
+  bert-judge doctor out --input answers.jsonl    # also whether this file still gives these inputs
 
-It ends with status 1 where the starter judge does not work, or a result is incomplete or was changed. A result is not
-read into memory: its files are hashed, and the figures of run.json are counted again.
+It exits with status 1 if the starter judge does not work, or a result is incomplete or was changed: files are hashed,
+and the figures of run.json are counted again, row by row.
 """
 _PACKAGES = ("torch", "transformers", "tokenizers", "safetensors", "datasets", "numpy", "pyarrow")
 _VARIABLES = (
@@ -46,8 +46,8 @@ _VARIABLES = (
 class DoctorOptions(FormatOptions):
     """What `doctor` takes."""
 
-    folders: Annotated[tuple[str, ...], "what score or judge wrote, or a folder of such", Argument("FOLDER")] = ()
-    input: Annotated[Sequence[str], "the file, or files, that were judged"] = ()
+    folders: Annotated[tuple[str, ...], "folders that score or judge wrote, or above these", Argument("FOLDER")] = ()
+    input: Annotated[Sequence[str], "the files that were judged"] = ()
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -51,10 +51,10 @@ _EXAMPLES = """examples:
   bert-judge evaluate out1 --labels human.jsonl --by topic,difficulty
   bert-judge evaluate labelled.jsonl --tune tuned.json    # then: bert-judge score answers.jsonl --tuned tuned.json
 
-A judge is starter, a folder or a name on the Hub (a BERTJudge), a name of `score --judge`, a metric such as
-containment or exact_match (on the whole candidate), or a YAML file with judge_type and the flags of that judge.
-Verdicts are kept in OUTPUT_DIR/FILE/JUDGE: a run that was stopped goes on, and what is there is not judged again.
-Where --tune finds nothing that is shown to help, it writes nothing, says so, and ends with status 4.
+A judge is a name that `score --judge` takes, a metric such as containment or exact_match (on the whole candidate),
+or a YAML file with judge_type and the flags of that judge.
+Verdicts are kept in OUTPUT_DIR/FILE/JUDGE: the same command resumes an interrupted run, and judges nothing twice.
+If --tune finds nothing that is shown to help, it says so, writes no file, and exits with status 4.
 """
 
 
@@ -62,14 +62,14 @@ Where --tune finds nothing that is shown to help, it writes nothing, says so, an
 class EvaluateOptions(OutputOptions, InputOptions):
     """What `evaluate` takes besides what is measured."""
 
-    paths: Annotated[tuple[str, ...], "labelled files to judge, and saved results", Argument("FILE|RESULT")]
+    paths: Annotated[tuple[str, ...], "labelled files to judge, or saved results", Argument("FILE|RESULT")]
     judge: Annotated[tuple[str, ...] | None, f"judges for the labelled files (default: {STARTER})"] = None
-    labels: Annotated[str | None, "file with human labels, of the same texts or the same ids"] = None
+    labels: Annotated[str | None, "file of human labels, matched by texts or ids"] = None
     tuned: Annotated[str | None, TUNED] = None
-    tune: Annotated[str | None, "file for the threshold and temperature of a judge, if they are shown to help"] = None
+    tune: Annotated[str | None, "file for a better threshold and temperature, if any are shown to help"] = None
     output_dir: Annotated[str, "folder for evaluation.json and .md", "-o"] = "bert-judge-evaluation"
-    sample: Annotated[int, "rows that are drawn, whole questions at random, of results with more; 0: all", 0] = 500_000
-    trust_remote_code: Annotated[bool, "import the classes that a file of judges names as module:Class"] = False
+    sample: Annotated[int, "most rows of a result; a larger one is sampled by question; 0: all", 0] = 500_000
+    trust_remote_code: Annotated[bool, "import the classes (module:Class) that a judge's YAML file names"] = False
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -57,7 +57,7 @@ class Parser(argparse.ArgumentParser):
         program, text = f"bert-judge {command}", COMMANDS.get(command, command)
         usage, text = f"{program} {takes}".replace("%", "%%"), f"{text[0].upper()}{text[1:]}."
         super().__init__(program, usage, text, examples, [], _Formatter, allow_abbrev=False)
-        self.add_argument("--config", metavar="PATH", help="YAML with names and values of flags; flags win")
+        self.add_argument("--config", metavar="PATH", help="YAML file of flags and their values; the command line wins")
         for title, signature in groups.items():
             self.add_flags(title, signature)
 
@@ -107,7 +107,7 @@ class Parser(argparse.ArgumentParser):
             near = difflib.get_close_matches(unknown[0].partition("=")[0], spelled, n=1)
             if unknown[0].startswith("-"):
                 self.error(f"there is no flag {unknown[0]}" + (f", did you mean {near[0]}?" if near else ""))
-            self.error(f"nothing was expected here, not {unknown[0]}; several names go into one word, with commas: a,b")
+            self.error(f"{unknown[0]} is one argument too many; write several names as one, with commas: a,b")
         named = {name: value for name, value in vars(values).items() if name != "config"}
         if named.get("quiet") and named.get("format", "text") != "text":
             self.error(f"--quiet prints no table, so --format {named['format']} has nothing to do; leave one out")
@@ -270,10 +270,11 @@ class _Formatter(argparse.RawDescriptionHelpFormatter):
     def _format_action_invocation(self, action: argparse.Action) -> str:
         if not action.option_strings or action.dest == "help":
             return super()._format_action_invocation(action)
-        value = "" if action.nargs == 0 else " " + self._format_args(action, action.dest.upper())
+        value = "" if action.nargs == 0 else f" {self._format_args(action, action.dest.upper())}"
         short = [name for name in action.option_strings if not name.startswith("--")]
-        long = [name for name in action.option_strings if name.startswith("--")]
-        return ", ".join([*short[:1], *long[:1]]) + value
+        long = next((name for name in action.option_strings if name.startswith("--")), "")
+        switch = isinstance(action, argparse.BooleanOptionalAction) and action.default
+        return ", ".join([*short[:1], long.replace("--", "--[no-]") if switch else long]) + value
 
 
 def _flag(name: str, annotation: Any, default: Any) -> tuple[list[str], dict[str, Any]]:
@@ -283,8 +284,8 @@ def _flag(name: str, annotation: Any, default: Any) -> tuple[list[str], dict[str
         annotation, text, *extras = get_args(annotation)
     if get_origin(annotation) in (Union, types.UnionType):
         annotation = next(kind for kind in get_args(annotation) if kind is not type(None))
-    if default not in (None, False, (), MISSING):
-        text += f" (default: {default})"
+    if default is not False and default not in (None, (), MISSING):
+        text += f" (default: {'on' if default is True else default})"
     details = _kind(name, annotation, [extra for extra in extras if isinstance(extra, int)])
     details["help"] = text.replace("%", "%%")
     for argument in (extra for extra in extras if isinstance(extra, Argument)):

@@ -19,9 +19,9 @@ _EXAMPLES = """examples:
   bert-judge gate out --min_accuracy 0.8 --max_undecided 0.01
   bert-judge gate out --baseline out-before                        # not worse than the last release, beyond chance
   bert-judge gate out --baseline out-before --max_drop 0.02 --min_rows 500
-  bert-judge gate out --min_score 0.6                              # of a judge that gives scores without labels
+  bert-judge gate out --min_score 0.6                              # for a judge that gives scores without labels
 
-It prints a sentence a limit, those that are missed on standard error, and ends with status 4 where one is missed.
+It prints a sentence per limit, missed ones on standard error, and exits with status 4 if any is missed.
 docs/gate.md has a workflow for GitHub.
 """
 
@@ -30,10 +30,10 @@ docs/gate.md has a workflow for GitHub.
 class GateOptions(FormatOptions):
     """Which result is checked, and what it is compared with."""
 
-    folder: Annotated[str, "what score or judge wrote: one result, or a folder of them", Argument("FOLDER")]
-    baseline: Annotated[str | None, "an earlier result, than which this one must not be worse"] = None
-    max_drop: Annotated[float, "how much lower the accuracy (or mean score) may be, like 0.02"] = 0.0
-    junit: Annotated[str | None, "also write the limits as JUnit XML, which build servers show"] = None
+    folder: Annotated[str, "a folder that score or judge wrote, or a folder of such", Argument("FOLDER")]
+    baseline: Annotated[str | None, "an earlier result; this one must not be worse"] = None
+    max_drop: Annotated[float, "how far the accuracy (or mean score) may drop, like 0.02"] = 0.0
+    junit: Annotated[str | None, "also write the outcome as JUnit XML, which build servers show"] = None
 
 
 def main(arguments: Sequence[str]) -> int:

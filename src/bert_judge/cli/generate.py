@@ -22,8 +22,8 @@ _EXAMPLES = """examples:
   bert-judge generate --model_path Qwen/Qwen3-0.6B --backend hf --dataset rows.jsonl --map question=q,reference=gold
   bert-judge generate --model_path my-model --backend openai --base_url http://localhost:8000/v1 --tasks gsm8k_test
 
-Candidates are written to OUTPUT_DIR/TASK/MODEL/candidates.json. The same command resumes an interrupted run; what
-is there already is not made again.
+Candidates are written to OUTPUT_DIR/TASK/MODEL/candidates.json. The same command resumes an interrupted run, and
+asks for nothing twice.
 """
 
 
@@ -35,15 +35,15 @@ class GenerateOptions:
     backend: Annotated[Literal["vllm", "hf", "openai"], "what runs the model"] = "vllm"
     output_dir: Annotated[str, "folder for candidates", "-o"] = "artifacts/candidates"
     model_name: Annotated[str | None, "the model's name in paths (default: the last part of model_path)"] = None
-    store: Annotated[str, "file of kept replies; auto: in the user's cache folder; off: none"] = "auto"
-    overwrite: Annotated[bool, "replace candidates that are there"] = False
+    store: Annotated[str, "file that keeps replies; auto: one in the cache folder; off: none"] = "auto"
+    overwrite: Annotated[bool, "replace existing candidates"] = False
     quiet: Annotated[bool, "no progress bar and no summary"] = False
 
 
 def main(arguments: Sequence[str]) -> int:
     """Check the tasks, load the model once, answer task by task."""
     groups = {
-        "what is answered, by what": GenerateOptions,
+        "model and output": GenerateOptions,
         "which tasks": TaskOptions,
         "sampling": Sampling,
         "the backend": GeneratorOptions,

@@ -28,11 +28,11 @@ _EXAMPLES = """examples:
   bert-judge judge --judge starter,RegexJudge --tasks gsm8k_test
   bert-judge judge --judge LLMJudge --model_path my-model --backend openai --base_url http://localhost:8000/v1 \\
                    --tasks gsm8k_test --fail_on_undecided
-  bert-judge judge --tasks arc_easy_test --explain 20     # which words matter; bert-judge show or report shows it
-  bert-judge judge --judge RegexJudge --no-whole_candidate --tasks gsm8k_test   # not reasoning, run-on text, remarks
+  bert-judge judge --tasks arc_easy_test --explain 20     # which words matter; bert-judge show prints them
+  bert-judge judge --judge RegexJudge --no-whole_candidate --tasks gsm8k_test   # its answer alone
 
 It reads CANDIDATES_DIR/TASK/MODEL/candidates.json, as bert-judge generate writes it, and writes scores.json,
-verdicts.jsonl and run.json to OUTPUT_DIR/TASK/MODEL/JUDGE/VARIANT. What is there already is not judged again.
+verdicts.jsonl and run.json to OUTPUT_DIR/TASK/MODEL/JUDGE/VARIANT. Nothing is judged twice.
 """
 
 
@@ -41,16 +41,16 @@ class JudgeOptions(VerdictOptions):
     """What `judge` takes besides the flags of tasks and judges."""
 
     candidates_dir: Annotated[str, "folder of candidates"] = "artifacts/candidates"
-    candidate_model: Annotated[tuple[str, ...], "models whose candidates are judged (default: all that are there)"] = ()
+    candidate_model: Annotated[tuple[str, ...], "models whose candidates are judged (default: all)"] = ()
     output_dir: Annotated[str, "folder for scores", "-o"] = "artifacts/scores"
-    fail_on_undecided: Annotated[bool, "end with status 3 where a row is undecided"] = False
+    fail_on_undecided: Annotated[bool, "exit with status 3 if any row is undecided"] = False
 
 
 def main(arguments: Sequence[str]) -> int:
     """Check tasks and candidates, load each judge once, judge everything, print a table."""
     groups = {"what is judged": JudgeOptions, "which tasks": TaskOptions}
-    parser = Parser("judge", "--judge JUDGE --tasks TASKS [flags]", _EXAMPLES, groups)
-    read_judges = add_judges(parser, arguments, several="several", others=True)
+    parser = Parser("judge", "--tasks TASKS [--judge JUDGE] [flags]", _EXAMPLES, groups)
+    read_judges = add_judges(parser, arguments, several="several judges", others=True)
     values = parser.parse(arguments)
     specs, options = list(map(_as_in_the_paper, read_judges(values).values())), options_from(JudgeOptions, values)
     output_dir = check_folder(options.output_dir)

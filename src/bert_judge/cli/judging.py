@@ -28,7 +28,7 @@ from bert_judge.wording import counted
 JUDGE_FAILED = 5
 """The exit status where the judge failed on rows, which the same command judges again."""
 
-TUNED = "what evaluate --tune wrote: the threshold and temperature of the judge for your kind of answers"
+TUNED = "file that evaluate --tune wrote: a threshold and temperature for your kind of answers"
 _REMOTE = "RemoteJudge"
 _JUDGE, _SERVER = ["--judge", "--judge_type", "--judge-type"], ["--server"]
 _TRUST = spellings("trust_remote_code")
@@ -41,12 +41,12 @@ _TRUST = spellings("trust_remote_code")
 class InputOptions:
     """How files of answers are read."""
 
-    map: Annotated[ColumnMap | None, "columns by name: question=q,reference=gold,candidate=out,label=human"] = None
-    input_format: Annotated[str | None, f"{', '.join(FORMATS)} (default: from its name or beginning)"] = None
+    map: Annotated[ColumnMap | None, "which column is what: question=q,reference=gold,candidate=out,label=human"] = None
+    input_format: Annotated[str | None, f"{', '.join(FORMATS)} (default: by file name or content)"] = None
     limit: Annotated[int | None, "only the first N rows"] = None
     skip_bad_rows: Annotated[bool, "set unreadable rows aside instead of stopping"] = False
     numbers_as_text: Annotated[bool, "read numbers in text columns as text, exactly as written"] = False
-    reference_separator: Annotated[str | None, "what separates several references in a text, such as '; '"] = None
+    reference_separator: Annotated[str | None, "what separates references that share a column, such as '; '"] = None
 
     @property
     def input_settings(self) -> dict[str, Any]:
@@ -66,7 +66,7 @@ class OutputOptions(FormatOptions):
     """Where results go, and how their tables are printed."""
 
     output_dir: Annotated[str, "folder for the results", "-o"] = "bert-judge-out"
-    overwrite: Annotated[bool, "redo existing results, and replace those of another judge, input or options"] = False
+    overwrite: Annotated[bool, "replace existing results, even those of another judge, input or options"] = False
     quiet: Annotated[bool, "no progress bar and no table"] = False
 
 
@@ -75,13 +75,13 @@ class VerdictOptions(OutputOptions):
     """What is written of verdicts, where judges run, and whether their verdicts are one file or parts."""
 
     explain: Annotated[int, "find the words that decided the scores of the N rows nearest the threshold", 0] = 0
-    no_texts: Annotated[bool, "leave the texts out of the verdicts"] = False
+    no_texts: Annotated[bool, "write no questions, references or candidates"] = False
 
-    engine: Annotated[Literal["local", "ray"], "ray: actors of a Ray cluster, which write parquet"] = "local"
-    ray_address: Annotated[str | None, "a running cluster: auto, ray://HOST:10001 (default: one here)"] = None
-    actors: Annotated[int | None, "with --engine ray: how many judges, as far as the cluster has room"] = None
-    output_format: Annotated[Literal["jsonl", "parquet"] | None, "parquet: parts in a folder (default: jsonl)"] = None
-    part_rows: Annotated[int | None, f"rows of a part, the most that a killed run loses ({PART_ROWS:,})", 1] = None
+    engine: Annotated[Literal["local", "ray"], "ray: judge on a Ray cluster, and write parquet"] = "local"
+    ray_address: Annotated[str | None, "a running cluster: auto or ray://HOST:10001 (default: start one)"] = None
+    actors: Annotated[int | None, "with --engine ray: judges at work (default: one per GPU or machine)"] = None
+    output_format: Annotated[Literal["jsonl", "parquet"] | None, "one file, or parquet parts (default: jsonl)"] = None
+    part_rows: Annotated[int | None, f"rows per parquet part; a killed run loses up to one ({PART_ROWS:,})", 1] = None
 
     def __post_init__(self) -> None:
         if self.explain and self.no_texts:
@@ -118,7 +118,7 @@ def add_judges(
     """
     group = parser.add_argument_group("the judge")
     text = (
-        f"{STARTER} (the default), {', '.join(OURS)}, a metric such as containment, a folder or a name on the Hub, "
+        f"{STARTER} (the default), {', '.join(OURS)}, a metric such as containment, a model's folder or Hub name, "
         f"{', '.join(JUDGES)}, "
     )
     text += "module:Class, or a YAML file" + (f"; a,b: {several}" if several else "")
@@ -127,17 +127,17 @@ def add_judges(
     kinds = {spec.judge_type: spec.kind for spec in chosen}
     added: set[str] = {*SECRETS}
     if _REMOTE not in kinds:
-        text = "let the bert-judge serve at this address judge; --judge names one of its judges"
+        text = "judge on the bert-judge serve at this address; --judge names one of its judges"
         group.add_argument(*_SERVER, metavar="URL", help=text)
     for name, kind in kinds.items():
         added.update(parser.add_flags(f"what {name} takes", kind, given_only=True, without=added))
-    store = "file of kept verdicts, none of which is computed again; auto: in the cache folder (default: off)"
+    store = "file that keeps verdicts for later runs; auto: one in the cache folder (default: off)"
     for flag, text in (("store", store), ("tuned", TUNED)):
         if flag not in added:
             added.add(flag)
             group.add_argument(f"--{flag}", metavar="PATH", default=SUPPRESS, help=text)
     if "trust_remote_code" not in added:
-        text = "import the classes that a file of judges names as module:Class"
+        text = "import the classes (module:Class) that a judge's YAML file names"
         group.add_argument(*_TRUST, action=BooleanOptionalAction, default=False, help=text)
     owners = _add_flags_of_others(parser, {*added, "server", "trust_remote_code"}) if others else {}
 

@@ -23,7 +23,7 @@ _EXAMPLES = """examples:
   bert-judge label out --labels labels.jsonl
   bert-judge label out --labels labels.jsonl -n 300 --strategy uniform
 
-It prints the address of a page that only this machine can open: 1 is correct, 0 incorrect, s skips, u undoes.
+It prints the address of a page that only this machine can open. Keys: 1 correct, 0 incorrect, s skip, u undo.
 Ctrl-C ends; the same command goes on. From another machine: ssh -L 8000:127.0.0.1:8000 HOST, and --port 8000.
 """
 SAMPLE = 100_000  # rows of a large result; a hundred times as many as anyone labels
@@ -34,20 +34,20 @@ class LabelOptions:
     """What `label` takes."""
 
     run: Annotated[str, "a folder that score or judge wrote", Argument("FOLDER")]
-    labels: Annotated[str, "file where labels go"] = "labels.jsonl"
-    number: Annotated[int, "how many", "-n", 1] = 200
+    labels: Annotated[str, "file for the labels"] = "labels.jsonl"
+    number: Annotated[int, "how many labels to aim for", "-n", 1] = 200
     strategy: Annotated[
         Strategy | None,
-        "by the judge's uncertainty, or not (default: active where scores show it)",
+        "active: doubtful answers more often (default where scores allow); uniform: all alike",
     ] = None
-    seed: Annotated[int, "another order of the rows"] = 0
-    port: Annotated[int, "of the page; 0: any that is free"] = 0
+    seed: Annotated[int, "seed of the rows' order"] = 0
+    port: Annotated[int, "port of the page; 0: any free one"] = 0
     open: Annotated[bool, "open the page in the browser"] = False
 
 
 def main(arguments: Sequence[str]) -> int:
     """Draw the order of the rows, say how many labels it takes, and serve the page until Ctrl-C."""
-    parser = Parser("label", "FOLDER --labels FILE [flags]", _EXAMPLES, {"flags": LabelOptions})
+    parser = Parser("label", "FOLDER [--labels FILE] [flags]", _EXAMPLES, {"flags": LabelOptions})
     options = options_from(LabelOptions, parser.parse(arguments))
     need_server("bert-judge label")
     from bert_judge.server.app import make_app

@@ -20,7 +20,7 @@ _EXAMPLES = """examples:
   bert-judge report artifacts/scores -o scores.html          # everything that judge wrote: by task and by model
   bert-judge report out --labels human.jsonl                 # agreement with human labels
 
-The page opens from the disk, without a network: filters, search, every answer with its verdicts, and the figures.
+The page has the figures and every answer with its verdicts, to filter and search. It works offline, from one file.
 """
 
 
@@ -29,11 +29,11 @@ class ReportOptions(FormatOptions):
     """What `report` takes."""
 
     results: Annotated[tuple[str, ...], "folders that score or judge wrote, or above these", Argument("RESULT")]
-    output: Annotated[str, "the page", "-o"] = "report.html"
-    labels: Annotated[str | None, "file with human labels, of the same texts or the same ids"] = None
-    map: Annotated[ColumnMap | None, "columns of that file by name: label=human,id=number"] = None
+    output: Annotated[str, "file for the page", "-o"] = "report.html"
+    labels: Annotated[str | None, "file of human labels, matched by texts or ids"] = None
+    map: Annotated[ColumnMap | None, "which column of that file is what: label=human,id=number"] = None
     title: Annotated[str | None, "title of the page (default: the input's name)"] = None
-    sample: Annotated[int, "rows that are drawn, whole questions at random, of results with more; 0: all", 0] = 100_000
+    sample: Annotated[int, "most rows of a result; a larger one is sampled by question; 0: all", 0] = 100_000
     quiet: Annotated[bool, "print nothing"] = False
 
 

@@ -67,14 +67,14 @@ _EXAMPLES = """examples:
   bert-judge score results/                                   # saved runs of lm-eval, inspect, lighteval …: with the
                                                               # tool's own scores beside the verdicts
   bert-judge score answers.csv --map question=q,reference=gold,candidate=out
-  bert-judge score answers.csv --candidates model_a,model_b   # a column for each model: all scored, and compared
+  bert-judge score answers.csv --candidates model_a,model_b   # a column per model: all scored and compared
   bert-judge score answers.jsonl --judge artefactory/BERTJudge --dtype float32
-  bert-judge score answers.jsonl --judge starter,strict.yaml  # several judges, a folder each; flags of one in a file
+  bert-judge score answers.jsonl --judge starter,strict.yaml  # two judges, one with its flags in a file
   bert-judge score answers.jsonl --judge my_module:MyJudge
-  bert-judge score answers.jsonl --explain 20                 # the 20 rows nearest the threshold: which words matter
+  bert-judge score answers.jsonl --explain 20                 # which words decided the 20 closest calls
   bert-judge score "s3://bucket/*.parquet" --engine ray --actors 8   # on a Ray cluster; verdicts in parquet parts
 
-Flags may be written with hyphens, too: --output-dir. The same command resumes an interrupted run.
+Hyphens work, too: --output-dir. Repeat the command to resume an interrupted run.
 """
 
 
@@ -83,11 +83,11 @@ class ScoreOptions(VerdictOptions, InputOptions):
     """What `score` takes besides the flags of the judge."""
 
     files: Annotated[
-        tuple[str, ...], "answers in any format, saved runs of other tools, folders, or -", Argument("FILE")
+        tuple[str, ...], "files of answers, saved runs of other tools, folders, or - (standard input)", Argument("FILE")
     ]
-    candidates: Annotated[str | None, "columns of several models' candidates, all scored and compared: a,b"] = None
-    report_to: Annotated[Tracker | None, "also send figures and the folder, with its texts, to this tracker"] = None
-    no_report: Annotated[bool, f"write no {REPORT} (it shows a sample of over {PAGE_ROWS:,} rows)"] = False
+    candidates: Annotated[str | None, "columns with the answers of several models, to score and compare: a,b"] = None
+    report_to: Annotated[Tracker | None, "also send the figures and the folder, texts included, to this tracker"] = None
+    no_report: Annotated[bool, f"write no {REPORT} (it samples inputs of over {PAGE_ROWS:,} rows)"] = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,7 @@ class _Job:
 def main(arguments: Sequence[str]) -> int:
     """Parse the flags, check everything, load the judges, judge, and print what came out."""
     parser = Parser("score", "FILE … [--output_dir FOLDER] [flags]", _EXAMPLES, {"reading and writing": ScoreOptions})
-    read_judges = add_judges(parser, arguments, several="several, a folder each")
+    read_judges = add_judges(parser, arguments, several="several judges, a folder each")
     values = parser.parse(arguments)
     specs, options = read_judges(values), options_from(ScoreOptions, values)
     output_dir = check_folder(options.output_dir)

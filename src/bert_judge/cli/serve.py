@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 _EXAMPLES = """examples:
   bert-judge serve
   bert-judge serve --host 0.0.0.0 --port 8080 --judge artefactory/BERTJudge --api_keys keys.txt
-  bert-judge serve --judge starter,BERTScore,containment   # several: requests name one by "judge", or get the first
-  bert-judge serve --label out --labels labels.jsonl       # with a page on which people label answers of a run
+  bert-judge serve --judge starter,BERTScore,containment   # "judge" in a request names one; default: first
+  bert-judge serve --label out --labels labels.jsonl       # with a page for labelling answers
   bert-judge score answers.jsonl --server http://127.0.0.1:8000
 
   curl http://127.0.0.1:8000/v1/judge -H 'Content-Type: application/json' \\
@@ -38,14 +38,14 @@ _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 class LabellingOptions:
     """The page on which people label answers, if there is one."""
 
-    label: Annotated[str | None, "a folder that score wrote: people label its answers on a page"] = None
-    labels: Annotated[str, "file for these labels"] = "labels.jsonl"
+    label: Annotated[str | None, "also serve a page for labelling the answers in this folder of score's"] = None
+    labels: Annotated[str, "file for the labels"] = "labels.jsonl"
 
 
 def main(arguments: Sequence[str]) -> int:
     """Check everything, load the judges, and serve until SIGTERM or Ctrl-C."""
     parser = Parser("serve", "[flags]", _EXAMPLES, {"serving": ServerOptions, "labelling": LabellingOptions})
-    read_judges = add_judges(parser, arguments, several="several, by name")
+    read_judges = add_judges(parser, arguments, several="several judges; requests name one")
     values = parser.parse(arguments)
     specs, options, run = read_judges(values), options_from(ServerOptions, values), values["label"]
     need_server("bert-judge serve")

@@ -54,10 +54,10 @@ class RowFilters:
     undecided: Annotated[bool, "rows without a verdict"] = False
     disagree: Annotated[bool, "rows where the judge's label and the human label differ"] = False
     tool_disagrees: Annotated[bool, "rows where the judge's label and the score of the run's own tool differ"] = False
-    truncated: Annotated[bool, "rows that were longer than the judge reads"] = False
-    left_out: Annotated[bool, "rows of which a part is not the answer: reasoning, run-on text, remarks"] = False
-    out_of_scope: Annotated[bool, "rows out of the judge's scope: in another language, say"] = False
-    explained: Annotated[bool, "rows whose deciding words are known (--explain)"] = False
+    truncated: Annotated[bool, "rows cut to fit the judge's input"] = False
+    left_out: Annotated[bool, "rows where text was set aside: reasoning, run-on text, remarks"] = False
+    out_of_scope: Annotated[bool, "rows out of the judge's scope, such as another language"] = False
+    explained: Annotated[bool, "rows that score --explain explained"] = False
     id: Annotated[str | None, "the row with this id"] = None
 
 
@@ -66,9 +66,9 @@ class ShowOptions(FormatOptions):
     """What `show` takes besides which rows are shown."""
 
     results: Annotated[tuple[str, ...], "folders that score or judge wrote", Argument("RESULT")]
-    labels: Annotated[str | None, "file with human labels, of the same texts or the same ids"] = None
-    map: Annotated[Mapping[str, str] | None, "columns of that file by name: label=human,id=number"] = None
-    limit: Annotated[int, "the most rows that are shown of a result; 0: all", 0] = 20
+    labels: Annotated[str | None, "file of human labels, matched by texts or ids"] = None
+    map: Annotated[Mapping[str, str] | None, "which column of that file is what: label=human,id=number"] = None
+    limit: Annotated[int, "most rows to show of each result; 0: all", 0] = 20
     full: Annotated[bool, f"whole texts; otherwise those of over {CLIPPED} characters lose their middle"] = False
 
 

@@ -22,7 +22,7 @@ _EXAMPLES = """examples:
   bert-judge tasks
   bert-judge tasks --tasks_dir my_tasks
 
-A data set is on the disk in LOCAL_DATASETS_DIR, or in a folder of its name.
+A data set is on disk if it is in LOCAL_DATASETS_DIR, or in a folder of its name.
 """
 _COLUMNS = ("task", "split", "on disk", "data set", "licence", "questions")
 _FORMS = (
@@ -34,10 +34,10 @@ _FORMS = (
 class TaskOptions:
     """Which rows a command works on."""
 
-    tasks: Annotated[tuple[str, ...], "names of tasks, see bert-judge tasks: a,b or a b"] = ()
-    tasks_dir: Annotated[str | None, "folder with files of tasks of your own"] = None
+    tasks: Annotated[tuple[str, ...], "tasks by name (bert-judge tasks lists them): a,b or a b"] = ()
+    tasks_dir: Annotated[str | None, "folder with your own tasks"] = None
     dataset: Annotated[str | None, "a file instead of a task: JSON lines, CSV or parquet"] = None
-    map: Annotated[ColumnMap | None, "its columns: question=q,reference=gold"] = None
+    map: Annotated[ColumnMap | None, "which column of that file is what: question=q,reference=gold"] = None
     limit: Annotated[int | None, "only the first N rows of each task", 1] = None
 
 
@@ -45,7 +45,7 @@ class TaskOptions:
 class ListOptions(FormatOptions):
     """What `tasks` takes."""
 
-    tasks_dir: Annotated[str | None, "folder with files of tasks of your own"] = None
+    tasks_dir: Annotated[str | None, "folder with your own tasks"] = None
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -30,9 +30,9 @@ _EXAMPLES = """examples:
                    --tasks arc_easy_train,mmlu_train --candidates_dir artifacts/candidates \\
                    --candidate_models Llama-3.2-1B-Instruct,Qwen3-0.6B --label_source LLMJudge/Qwen3-32B
 
-A dataset that is there is read: a file of labelled rows (question, reference, candidate, label; any format that score
-reads), or a folder that this command has made. Otherwise it is built from candidates and scores and kept there. A
-training that was stopped goes on from its last state. On several devices: accelerate launch -m bert_judge.cli.train …
+An existing dataset is read: a file of labelled rows (question, reference, candidate, label; any format that score
+reads), or a folder that this command built. Otherwise it is built from candidates and scores, and kept there. The
+same command resumes an interrupted training. On several devices: accelerate launch -m bert_judge.cli.train …
 """
 
 
@@ -40,26 +40,26 @@ training that was stopped goes on from its last state. On several devices: accel
 class TrainOptions(FormatOptions):
     """What `train` takes besides the settings of the training."""
 
-    model_path: Annotated[str, "the encoder, or a judge to train on: a name on the Hub or a folder"]
-    dataset_path: Annotated[str, "labelled rows: read if it is there, else built and written"]
+    model_path: Annotated[str, "the encoder, or a judge to train further: a folder or a name on the Hub"]
+    dataset_path: Annotated[str, "labelled rows: read if it exists, else built and written there"]
     output_dir: Annotated[str, "folder for the judge", "-o"]
-    map: Annotated[ColumnMap | None, "columns of a file, by name: question=q,candidate=out,label=human"] = None
+    map: Annotated[ColumnMap | None, "which column is what, in a file: question=q,candidate=out,label=human"] = None
     tasks: Annotated[tuple[str, ...], "tasks to take candidates from: a,b or a b"] = ()
-    tasks_dir: Annotated[str | None, "folder with files of tasks of your own"] = None
+    tasks_dir: Annotated[str | None, "folder with your own tasks"] = None
     candidates_dir: Annotated[str, "folder of candidates"] = "artifacts/candidates"
     candidate_models: Annotated[tuple[str, ...], "models whose candidates are taken"] = ()
     label_source: Annotated[str | None, "whose scores are the labels: JUDGE/VARIANT, such as LLMJudge/Qwen3-32B"] = None
     scores_dir: Annotated[str | None, "folder of scores (default: found beside the candidates)"] = None
-    soft_labels: Annotated[bool, "learn labels as they are; --no-soft_labels: only whether they reach 0.5"] = True
+    soft_labels: Annotated[bool, "learn labels between 0 and 1 as they are, not rounded at 0.5"] = True
     include_question: Annotated[bool, "the judge reads the question"] = True
     include_reference: Annotated[bool, "the judge reads references; without, the rows need none"] = True
-    training_mix: Annotated[str | None, "JSON file {task: {model: rows}} of what is taken"] = None
+    training_mix: Annotated[str | None, "JSON file {task: {model: rows}}: how many rows to take"] = None
     marks: Annotated[bool, "mark how words and values agree, for encoders with token types and for MPNet"] = False
-    options: Annotated[bool, "read a reference that names one of the question's options as letter and words"] = False
+    options: Annotated[bool, "read a reference that is an option of the question as letter and words"] = False
     max_tokens: Annotated[int | None, "the longest input in tokens (default: the encoder's limit)"] = None
     trust_remote_code: Annotated[bool, "run the model's own code if transformers lacks its architecture"] = False
-    allow_pickle: Annotated[bool, "convert weights that are pickles (once; their tensors alone are read)"] = False
-    dtype: Annotated[str, "accepted; --bf16 says how it is computed"] = "auto"
+    allow_pickle: Annotated[bool, "convert pickled weights once, reading nothing but tensors"] = False
+    dtype: Annotated[str, "accepted for compatibility; --bf16 decides"] = "auto"
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -28,19 +28,19 @@ class TryOptions(FormatOptions):
     """What `try` takes besides the flags of the judge."""
 
     question: Annotated[str, "the question; an empty text for none", Argument("QUESTION")]
-    references: Annotated[tuple[str, ...], "one or more right answers", Argument("REFERENCE")]
+    references: Annotated[tuple[str, ...], "one or more correct answers", Argument("REFERENCE")]
     candidate: Annotated[str, "the answer to judge", Argument("CANDIDATE")]
-    explain: Annotated[bool | None, "find the words that decided (default: unless verdicts cost money)"] = None
+    explain: Annotated[bool | None, "find the words that decided (default: yes, unless verdicts cost money)"] = None
 
     def __post_init__(self) -> None:
         if not all(map(str.strip, self.references)):
-            raise InputError("a reference is empty; the text of a right answer was expected.")
+            raise InputError("a reference is empty; the text of a correct answer was expected.")
 
 
 def main(arguments: Sequence[str]) -> int:
     """Parse the flags, judge the answer, and print what each judge says of it."""
     parser = Parser("try", "QUESTION REFERENCE … CANDIDATE [flags]", _EXAMPLES, {"flags": TryOptions})
-    read_judges = add_judges(parser, arguments, several="each of them")
+    read_judges = add_judges(parser, arguments, several="several judges")
     values = parser.parse(arguments)
     options, rows, status = options_from(TryOptions, values), list[Row](), 0
     question = options.question if options.question.strip() else None

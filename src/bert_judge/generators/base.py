@@ -32,9 +32,9 @@ class Sampling:
     top_p: Annotated[float, "sample from the likeliest tokens that hold this much probability together"] = 1.0
     top_k: Annotated[int, "sample from this many of the likeliest tokens; 0 is no limit"] = 0
     min_p: Annotated[float, "drop tokens less likely than this fraction of the likeliest one"] = 0.0
-    presence_penalty: Annotated[float, "taken from the logit of each token that the reply holds already"] = 0.0
+    presence_penalty: Annotated[float, "subtracted from the logit of each token already in the reply"] = 0.0
     max_tokens: Annotated[int, "the longest reply in tokens, reasoning included"] = 2048
-    seed: Annotated[int | None, "makes sampling repeatable, as far as the backend is"] = None
+    seed: Annotated[int | None, "makes sampling repeatable, as far as the backend allows"] = None
 
     def __post_init__(self) -> None:
         limits = (
@@ -100,12 +100,14 @@ class GeneratorOptions:
     trust_remote_code: Annotated[bool, "hf, vllm: run the model's own code if its architecture is unknown"] = False
     dtype: Annotated[str, "hf, vllm: auto, float32, bfloat16 or float16"] = "auto"
     device: Annotated[str, "hf: auto, cpu, cuda, cuda:1, mps …"] = "auto"
-    batch_tokens: Annotated[int | None, "hf: tokens in a batch, replies included (default: suits the device)"] = None
-    batch_size: Annotated[int | None, "hf: the most prompts in a batch (default: no limit)"] = None
+    batch_tokens: Annotated[
+        int | None, "hf: most tokens in a batch, replies included (default: to suit the device)"
+    ] = None
+    batch_size: Annotated[int | None, "hf: most prompts in a batch (default: no limit)"] = None
     tensor_parallel_size: Annotated[int, "vllm: number of GPUs that share the model"] = 1
     base_url: Annotated[str | None, "openai: address of the endpoint, such as http://localhost:8000/v1"] = None
     concurrency: Annotated[int, "openai: concurrent requests"] = 16
-    requests_per_minute: Annotated[float | None, "openai: the most requests in a minute (default: no limit)"] = None
+    requests_per_minute: Annotated[float | None, "openai: most requests in a minute (default: no limit)"] = None
     timeout: Annotated[float, "openai: seconds to wait for a reply"] = 300.0
     retries: Annotated[int, "openai: how often a failed request is retried"] = 5
 

@@ -131,9 +131,9 @@ def _sources(place: Path, name: str | None, split: str | None) -> list[tuple[Pat
         parts = [f"{kind} {value!r}" for kind, value in (("configuration", name), ("split", split)) if value]
         missing = " of the " * bool(parts) + " and ".join(parts)
         there = ", ".join(sorted(path.name for path in root.iterdir() if not path.name.startswith("."))) or "nothing"
-        raise InputError(f"{root} has no data{missing}; there is {there}.")
+        raise InputError(f"{root} has no data{missing}; choose from {there}.")
     if configs and name is not None and name not in configs and not is_folder:
-        raise InputError(f"{place} has no configuration {name!r}; there is {', '.join(configs)}.")
+        raise InputError(f"{place} has no configuration {name!r}; choose from {', '.join(configs)}.")
     return [(root, name if name in configs else None, split)]
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Table = TypeVar("Table")
 
-WHOLE_CANDIDATE = "read the whole candidate, with reasoning, run-on text and remarks after the answer"
+WHOLE_CANDIDATE = "judge the whole candidate, with reasoning, run-on text and remarks after the answer"
 
 _FIRST_WINDOW = 64  # samples, so that the first verdicts come soon
 

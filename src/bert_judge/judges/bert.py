@@ -59,16 +59,16 @@ class BERTJudge(Judge):
         device: Annotated[str, "auto, cpu, cuda, cuda:1, mps …"] = "auto",
         runtime: Annotated[Literal["auto", "torch", "openvino"], "what runs the encoder"] = "auto",
         truncation: Annotated[
-            Literal["auto", "fair", "left"], "how too long inputs are cut: fair keeps both ends, left is the paper's"
+            Literal["auto", "fair", "left"], "how to cut long inputs: fair keeps both ends, left is the paper's way"
         ] = "auto",
         max_tokens: Annotated[
             int | None, "the longest input in tokens (default: what the judge was trained with)"
         ] = None,
-        batch_tokens: Annotated[int | None, "tokens in a batch (default: what suits the device)"] = None,
-        batch_size: Annotated[int | None, "the most rows in a batch (default: no limit)"] = None,
-        threshold: Annotated[float | None, "label scores from here on correct (default: the judge's own)"] = None,
-        workers: Annotated[str | int, "processes that read rows ahead of the encoder; 0: a thread does; auto"] = "auto",
-        allow_pickle: Annotated[bool, "convert weights that are pickles (once; their tensors alone are read)"] = False,
+        batch_tokens: Annotated[int | None, "most tokens in a batch (default: to suit the device)"] = None,
+        batch_size: Annotated[int | None, "most rows in a batch (default: no limit)"] = None,
+        threshold: Annotated[float | None, "scores from X on count as correct (default: the judge's own)"] = None,
+        workers: Annotated[str | int, "processes that prepare rows for the encoder; 0: a thread"] = "auto",
+        allow_pickle: Annotated[bool, "convert pickled weights once, reading nothing but tensors"] = False,
         whole_candidate: Annotated[bool | None, WHOLE_CANDIDATE] = None,
     ) -> None:
         from bert_judge.encoder.engine import Engine, load_model

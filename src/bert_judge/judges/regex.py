@@ -46,14 +46,14 @@ class RegexJudge(Judge):
     def __init__(
         self,
         pattern: Annotated[
-            str, "what finds the answer: a regular expression with a group, boxed, or none (all of it)"
+            str, "what finds the answer: a regular expression with a group, boxed, or none (everything)"
         ] = FINAL_ANSWER,
-        metric: Annotated[str, f"what compares it: {', '.join(METRICS)}"] = "EM",
+        metric: Annotated[str, f"how to compare it: {', '.join(METRICS)}"] = "EM",
         *,
         which: Annotated[Literal["last", "first"], "the match that counts"] = "last",
-        case_sensitive: Annotated[bool, "upper and lower case count in the pattern"] = False,
-        threshold: Annotated[float, "label scores from here on correct"] = 0.5,
-        think_token: Annotated[str, "what closes a reasoning trace"] = THINK_TOKEN,
+        case_sensitive: Annotated[bool, "match the pattern's upper and lower case"] = False,
+        threshold: Annotated[float, "scores from X on count as correct"] = 0.5,
+        think_token: Annotated[str, "the tag that closes a reasoning trace"] = THINK_TOKEN,
         whole_candidate: Annotated[bool, WHOLE_CANDIDATE] = False,
     ) -> None:
         if which not in ("last", "first"):

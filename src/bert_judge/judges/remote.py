@@ -35,10 +35,10 @@ class RemoteJudge(Judge):
         server: Annotated[str, "judge on the bert-judge serve at this address"],
         served: Annotated[str | None, "which of its judges (default: its first one)"] = None,
         *,
-        connections: Annotated[int, "requests at a time"] = 4,
-        request_rows: Annotated[int, "the most rows of a request"] = 64,
+        connections: Annotated[int, "concurrent requests"] = 4,
+        request_rows: Annotated[int, "most rows in a request"] = 64,
         timeout: Annotated[float, "seconds to wait for an answer"] = 120.0,
-        retries: Annotated[int, "tries after the first one"] = 6,
+        retries: Annotated[int, "how often a failed request is retried"] = 6,
         api_key: str | None = None,
     ) -> None:
         import_extra("httpx2", "RemoteJudge", "server")

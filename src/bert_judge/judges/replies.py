@@ -25,7 +25,7 @@ The CANDIDATE is right if its final answer means the same as a REFERENCE, as an 
 - A CANDIDATE that gives no final answer, or several that contradict each other, is wrong."""
 """The rules of the paper (arXiv 2604.09497), in our words."""
 
-StoreFile = Annotated[str | None, "file of kept replies; auto: in the user's cache folder; off: none"]
+StoreFile = Annotated[str | None, "file that keeps replies; auto: one in the cache folder; off: none"]
 PriceIn = Annotated[float | None, "what a million prompt tokens cost"]
 PriceOut = Annotated[float | None, "what a million tokens of replies cost"]
 

@@ -55,7 +55,7 @@ class Estimate:
 class BootstrapSettings:
     """How a bootstrap draws. Raises InputError for too few draws."""
 
-    resamples: Annotated[int, "draws of the bootstrap"] = RESAMPLES
+    resamples: Annotated[int, "bootstrap resamples"] = RESAMPLES
     seed: Annotated[int, "seed of the bootstrap"] = 0
 
     def __post_init__(self) -> None:

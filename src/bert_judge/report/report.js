@@ -150,7 +150,7 @@ function rate(rows, test) {
 function showStatus(filters) {
   const judge = judgeNow(), letters = columns.verdict[judge], count = state.shown.length, total = itemCount();
   const rows = state.shown.flatMap(rowsOf);
-  const answers = inGrid() ? (filters || part("search").value ? `; ${number.format(state.fitting.size)} of ${number.format(facts.rows)} answers fit` : `, ${counted(facts.rows, "answer")}`) : "";
+  const answers = inGrid() ? (filters || part("search").value ? `; ${number.format(state.fitting.size)} of ${number.format(facts.rows)} answers match` : `, ${counted(facts.rows, "answer")}`) : "";
   part("count").textContent = `${count === total ? "" : `${number.format(count)} of `}${number.format(total)} ${unit(total)}${answers}`;
   part("f-sort").value = state.sort && state.sort + (state.descending ? "+" : "-");
   part("active-filters").textContent = filters ? `(${filters} set)` : "";
@@ -372,7 +372,7 @@ async function readAddress() {
 
 function printed() {
   const from = state.page * state.size, to = Math.min(from + state.size, state.shown.length);
-  const fitting = state.shown.length < itemCount() ? ` that fit, of ${number.format(itemCount())}` : "";
+  const fitting = state.shown.length < itemCount() ? ` that match, of ${number.format(itemCount())}` : "";
   const set = [...settings()].map(([name, value]) => (value === "yes" ? name : `${name}: ${value}`)).join("; ");
   return to ? `Printed here: ${number.format(from + 1)} to ${number.format(to)} of the ${number.format(state.shown.length)} ${unit(0)}${fitting}.${set ? ` Set: ${set}.` : ""}` : "";
 }
@@ -440,7 +440,7 @@ function check(id, name) {
 function setUpFilters() {
   const several = facts.models.length > 0, many = facts.judges.length > 1, names = runs();
   const controls = facts.facets.map((facet, i) => choice(`f-${i}`, facet.name, [["", "all"], ...facet.levels.map((level, code) => [code, level])]));
-  if (several) controls.unshift(choice("f-view", "show", [["", "a question a line"], ["answers", "an answer a line"]]));
+  if (several) controls.unshift(choice("f-view", "show", [["", "one question per line"], ["answers", "one answer per line"]]));
   if (many) controls.push(choice("f-judge", "verdict and score of", facts.judges.map((judge, i) => [i, judge.name])));
   controls.push(choice("f-verdict", "verdict", [["", "all"], ["1", "correct"], ["0", "incorrect"], ["?", "undecided"], ["-", "score alone"], [" ", "not judged"]]));
   if (several) controls.push(choice("f-models", "models", [["", "all"], ...Object.entries(LINES).map(([kind, [words]]) => [kind, words])]));

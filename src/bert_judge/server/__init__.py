@@ -23,18 +23,18 @@ def need_server(feature: str) -> None:
 class ServerOptions:
     """Where a server listens, how it batches, and what it refuses. Raises InputError for values out of range."""
 
-    host: Annotated[str, "address to listen on; 0.0.0.0: every network"] = "127.0.0.1"
-    port: Annotated[int, "0: any free port"] = 8000
+    host: Annotated[str, "address to listen on; 0.0.0.0: all networks"] = "127.0.0.1"
+    port: Annotated[int, "port to listen on; 0: any free one"] = 8000
     allowed_hosts: Annotated[
         str | None,
-        "host names that clients may use, with commas; * is any (default: any with keys, else this machine)",
+        "host names that clients may use: a,b; *: any (default: any with API keys, else this machine's)",
     ] = None
-    api_keys: Annotated[str | None, "file with one key a line (or BERT_JUDGE_API_KEYS=key,key); others get a 401"] = (
-        None
-    )
+    api_keys: Annotated[
+        str | None, "file with one API key a line (or BERT_JUDGE_API_KEYS=a,b); without, a client gets a 401"
+    ] = None
     batch_rows: Annotated[int, "most rows in a batch"] = 64
     batch_characters: Annotated[int, "most characters in a batch of several rows"] = 250_000
-    batch_seconds: Annotated[float, "seconds after which no more rows are added to a batch"] = 0.25
+    batch_seconds: Annotated[float, "seconds after which a batch takes no more rows"] = 0.25
     batch_wait: Annotated[float, "milliseconds that an idle judge waits for more rows"] = 2.0
     queue_rows: Annotated[int, "most rows waiting for a judge; further ones get a 429"] = 2048
     max_rows: Annotated[int, "most rows in a request"] = 1024
@@ -50,15 +50,15 @@ class ServerOptions:
     answer_seconds: Annotated[float, "seconds within which a client must read its answer"] = 60.0
     row_seconds: Annotated[float, "seconds that patterns and formulas may take for a row before it fails"] = 0.6
     drain_delay: Annotated[float, "seconds to keep serving after SIGTERM, with /ready at 503, before draining"] = 0.0
-    drain_seconds: Annotated[int, "most seconds after that to answer the remaining requests"] = 120
+    drain_seconds: Annotated[int, "most seconds to answer the remaining requests after that"] = 120
     state_map: Annotated[
-        Mapping[str, str] | None, "where a decision's state has other names: question=input.q,candidate=result.text"
+        Mapping[str, str] | None, "other names in a decision's state: question=input.q,candidate=result.text"
     ] = None
     state_template: Annotated[
-        str | None, "a decision's state as text: 'Q: {question}\\nRight: {reference}\\nGiven: {candidate}'"
+        str | None, "the pattern of a state that is text: 'Q: {question}\\nRight: {reference}\\nGiven: {candidate}'"
     ] = None
     questions: Annotated[
-        Mapping[str, str] | None, "decisions' questions of other names that ask for correctness: is_right=correct"
+        Mapping[str, str] | None, "other names of the questions that ask for correctness: is_right=correct"
     ] = None
     log_texts: Annotated[bool, "log questions, references and candidates"] = False
     quiet: Annotated[bool, "log only failures"] = False

@@ -45,10 +45,10 @@ Ask = Callable[[int, Sequence[int]], Sequence[float | None]]
 class CascadeSettings:
     """The promise of a cascade, and how it is calibrated. Raises InputError where a number is out of its range."""
 
-    target_agreement: Annotated[float, "the rate of agreement that rows decided early have to reach"] = 0.95
-    delta: Annotated[float, "how likely the promise may be false"] = 0.1
-    agree_with: Annotated[Literal["people", "last"], "the labels of the file, or those of the last stage"] = "people"
-    abstain: Annotated[bool, "no last stage: every one has thresholds, what none is sure of stays undecided"] = False
+    target_agreement: Annotated[float, "agreement that rows decided early must reach"] = 0.95
+    delta: Annotated[float, "accepted risk that the promise is broken"] = 0.1
+    agree_with: Annotated[Literal["people", "last"], "people: the file's labels; last: the last stage's"] = "people"
+    abstain: Annotated[bool, "leave undecided what no stage is sure of, the last included"] = False
 
     def __post_init__(self) -> None:
         rows_needed(self.target_agreement, self.delta)  # raises for what is out of range

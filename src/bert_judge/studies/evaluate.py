@@ -54,11 +54,11 @@ _LENGTHS = ("empty", "1–20 characters", "21–80", "81–300", "301–1,000", 
 class EvaluationSettings(BootstrapSettings):
     """What an evaluation looks at besides the measures."""
 
-    by: Annotated[tuple[str, ...], "further columns to slice by"] = ()
+    by: Annotated[tuple[str, ...], "more columns to break results down by"] = ()
     threshold: Annotated[float | None, "scores from X on count as correct (default: each judge's own labels)"] = None
-    min_precision: Annotated[float, "precision that a threshold has to reach"] = 0.95
-    min_recall: Annotated[float, "recall that a threshold has to reach"] = 0.95
-    worst: Annotated[int, "disagreements that are listed for each judge"] = 20
+    min_precision: Annotated[float, "precision for which to find a threshold"] = 0.95
+    min_recall: Annotated[float, "recall for which to find a threshold"] = 0.95
+    worst: Annotated[int, "disagreements to list for each judge"] = 20
 
     def __post_init__(self) -> None:
         BootstrapSettings.__post_init__(self)  # a class with slots has no super()

@@ -23,13 +23,13 @@ from bert_judge.wording import counted, interval, number, percent, points
 class GateLimits:
     """The limits for a result. Rates and mean scores are in [0, 1]; None is no limit."""
 
-    min_accuracy: Annotated[float | None, "at least this rate of the decided rows is judged correct, like 0.8"] = None
-    min_score: Annotated[float | None, "the mean score of the decided rows is at least this"] = None
-    min_agreement: Annotated[float | None, "the judge agrees with at least this rate of the human labels"] = None
-    max_undecided: Annotated[float | None, "the judge can't decide at most this rate of the rows, like 0.01"] = None
-    max_truncated: Annotated[float | None, "at most this rate of the rows did not fit the judge's input"] = None
-    max_out_of_scope: Annotated[float | None, "at most this rate of the rows is out of the judge's scope"] = None
-    min_rows: Annotated[int | None, "at least so many rows were judged"] = None
+    min_accuracy: Annotated[float | None, "least fraction of decided rows judged correct, like 0.8"] = None
+    min_score: Annotated[float | None, "least mean score of the decided rows"] = None
+    min_agreement: Annotated[float | None, "least agreement with human labels, like 0.9"] = None
+    max_undecided: Annotated[float | None, "largest fraction of undecided rows, like 0.01"] = None
+    max_truncated: Annotated[float | None, "largest fraction of rows that were cut to fit the judge"] = None
+    max_out_of_scope: Annotated[float | None, "largest fraction of rows out of the judge's scope"] = None
+    min_rows: Annotated[int | None, "least number of judged rows"] = None
 
     def __post_init__(self) -> None:
         for name, value in asdict(self).items():

@@ -209,7 +209,7 @@ def check_columns(rows: Collection[Row], by: Sequence[str]) -> None:
     for column in by:
         if not any(column in row.meta for row in rows):
             names = sorted({name for row in rows for name in row.meta})
-            raise InputError(f"no row has a column {column!r}; there is {', '.join(names) or 'no column'}.")
+            raise InputError(f"no row has a column {column!r}; the columns are {', '.join(names) or 'none'}.")
 
 
 def collect(runs: Sequence[Run], labels: Labels | None = None, names: Sequence[str] | None = None) -> VerdictTable:

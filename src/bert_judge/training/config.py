@@ -27,36 +27,36 @@ class TrainConfig:
     num_train_epochs: Annotated[float, "how often each row is seen"] = 1.0
     max_steps: Annotated[int | None, "stop after this many steps, whatever num_train_epochs is"] = None
     batch_size: Annotated[int, "rows in a batch on each device"] = 4
-    gradient_accumulation_steps: Annotated[int, "batches in one step: more rows a step without more memory"] = 1
+    gradient_accumulation_steps: Annotated[int, "batches per step: more rows a step in the same memory"] = 1
     learning_rate: Annotated[float, "the highest learning rate"] = 2e-5
     warmup_ratio: Annotated[float, "fraction of the steps in which the learning rate rises"] = 0.05
     lr_scheduler_type: Annotated[str, f"how the learning rate falls: {', '.join(SCHEDULES)}"] = "linear"
     weight_decay: Annotated[float, "decay of the weights (AdamW)"] = 0.0
     freeze_embeddings: Annotated[bool, "don't train the token embeddings"] = False
-    hidden_dropout: Annotated[float | None, "replaces the encoder's own; 0 is a tenth faster"] = None
+    hidden_dropout: Annotated[float | None, "replaces the encoder's own rate; 0 is a tenth faster"] = None
     attention_dropout: Annotated[
-        float | None, "replaces the encoder's own; on a processor 0 is about a third faster"
+        float | None, "replaces the encoder's own rate; on a processor 0 is about a third faster"
     ] = None
     question_dropout: Annotated[
         float, "fraction of the rows that lose their question, if the judge learns to read with and without one"
     ] = 0.1
     dev_share: Annotated[
         float | None,
-        "fraction of the questions held out, to choose the best state and calibrate (default: 0.05; more of few rows)",
+        "fraction of the questions held out, to choose the best state and calibrate (default: 0.05, more for few rows)",
     ] = None
     evaluations: Annotated[int, "evaluations during the training, evenly spread"] = 5
     patience: Annotated[int | None, "stop after this many evaluations without a lower loss"] = None
     bf16: Annotated[bool | None, "compute in bfloat16 (default: if the device does so natively)"] = None
     gradient_checkpointing: Annotated[bool, "compute activations twice instead of keeping them: less memory"] = False
     logging_strategy: Annotated[str, "when the loss is logged: steps, epoch or no"] = "steps"
-    logging_steps: Annotated[int | None, "log every N steps (default: ten times an evaluation)"] = None
+    logging_steps: Annotated[int | None, "log every N steps (default: ten times per evaluation)"] = None
     logging_dir: Annotated[str | None, "folder for tensorboard (default: runs in the output folder)"] = None
     report_to: Annotated[tuple[str, ...] | None, f"where else logs go: {', '.join(TRACKERS)} (default: nowhere)"] = None
     save_strategy: Annotated[
         str, "when the judge is evaluated and a state is saved to resume from: steps, epoch or no (never saved)"
     ] = "steps"
-    save_steps: Annotated[int | None, "evaluate and save a state every N steps (default: by evaluations)"] = None
-    save_total_limit: Annotated[int | None, "the most states that are kept; the best one always is"] = 2
+    save_steps: Annotated[int | None, "evaluate and save a state every N steps (default: at each evaluation)"] = None
+    save_total_limit: Annotated[int | None, "most saved states to keep; the best is always kept"] = 2
     seed: Annotated[int, "seed of all random choices"] = 0
     overwrite: Annotated[bool, "replace the result of another training in the output folder, or train again"] = False
     quiet: Annotated[bool, "print nothing"] = False

@@ -71,7 +71,9 @@ def load_labelled(
         for task, splits in load_dataset_dict(name, [task for task in configs if not tasks or task in tasks]).items()
     }
     if not any(data.values()):
-        raise InputError(f"{path} has no rows of the tasks and models that were named; there is {', '.join(configs)}.")
+        raise InputError(
+            f"{path} has no rows of the tasks and models that were named; choose from {', '.join(configs)}."
+        )
     return data
 
 

@@ -59,10 +59,10 @@ def in_words(comparison: ModelComparison) -> str:
     leads = [(name, _lead(name, pair, comparison), pair.significant) for name, pair in beside if pair]
     clear = [f"better than {name} by {lead}" for name, lead, significant in leads if significant]
     unclear = [f"{name} ({lead})" for name, lead, significant in leads if not significant]
-    parts = [f"it is {'; '.join(clear)}"] if clear else []
-    parts += [f"it can't be told apart from {' and '.join(unclear)}"] if unclear else []
+    ahead = f": it is {'; '.join(clear)}" if clear else ""
+    behind = f", but can't be told apart from {' and '.join(unclear)}" if unclear else ""
     rank = "best" if clear and not unclear else "ahead"
-    return f"By {comparison.judge}, {best.name} is {rank}{': ' if parts else ''}{'; '.join(parts)}."
+    return f"By {comparison.judge}, {best.name} is {rank}{ahead}{behind}."
 
 
 def _lead(name: str, pair: ModelPair, comparison: ModelComparison) -> str:

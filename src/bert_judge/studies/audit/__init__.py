@@ -84,9 +84,9 @@ class Audit:
 class Gate:
     """The limits that a judge has to meet: rates in [0, 1], None for no limit."""
 
-    max_accept: Annotated[float | None, "no attack is accepted in more than this rate of its trials, like 0.02"] = None
-    min_kept: Annotated[float | None, "each invariance keeps at least this rate of verdicts, like 0.97"] = None
-    min_plain: Annotated[float | None, "at least this rate of plain answers is judged correctly, like 0.95"] = None
+    max_accept: Annotated[float | None, "most that any attack may be accepted, like 0.02 of its trials"] = None
+    min_kept: Annotated[float | None, "least that any invariance must keep, like 0.97 of the verdicts"] = None
+    min_plain: Annotated[float | None, "least that must be judged correctly, like 0.95 of the plain answers"] = None
 
     def __post_init__(self) -> None:
         for name, value in asdict(self).items():
