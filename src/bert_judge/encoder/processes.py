@@ -13,7 +13,7 @@ from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from functools import cache
-from threading import Thread
+from threading import Thread, current_thread, main_thread
 from types import ModuleType
 from typing import Any, TypeVar
 
@@ -82,10 +82,14 @@ def _until_failure(items: Iterable[T], failures: list[Exception]) -> Iterator[T]
 def _starting() -> Iterator[None]:
     """Hide the user's script from a child that starts, which would run it again unless `__main__` is guarded in it.
 
-    Nor does the child get Ctrl-C, which is for the parent.
+    Nor does the child get Ctrl-C, which is for the parent. The parent acts on it once the child is one that it can kill:
+    a child that starts while its parent ends prints a traceback.
     """
-    main = sys.modules["__main__"]
+    main, interrupts = sys.modules["__main__"], []
     sys.modules["__main__"] = ModuleType("__main__")
+    handler = signal.getsignal(signal.SIGINT) if current_thread() is main_thread() else None
+    if callable(handler):
+        signal.signal(signal.SIGINT, lambda *interrupt: interrupts.append(interrupt))
     if sys.platform != "win32":
         mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
@@ -94,6 +98,10 @@ def _starting() -> Iterator[None]:
         if sys.platform != "win32":
             signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         sys.modules["__main__"] = main
+        if callable(handler):
+            signal.signal(signal.SIGINT, handler)
+            if interrupts:
+                handler(*interrupts[0])
 
 
 _unpickled = cache(pickle.loads)  # once in a child
