@@ -273,8 +273,9 @@ class _Formatter(argparse.RawDescriptionHelpFormatter):
         value = "" if action.nargs == 0 else f" {self._format_args(action, action.dest.upper())}"
         short = [name for name in action.option_strings if not name.startswith("--")]
         long = next((name for name in action.option_strings if name.startswith("--")), "")
-        switch = isinstance(action, argparse.BooleanOptionalAction) and action.default
-        return ", ".join([*short[:1], long.replace("--", "--[no-]") if switch else long]) + value
+        if isinstance(action, argparse.BooleanOptionalAction) and (action.help or "").endswith("(default: on)"):
+            long = long.replace("--", "--[no-]")
+        return ", ".join([*short[:1], long]) + value
 
 
 def _flag(name: str, annotation: Any, default: Any) -> tuple[list[str], dict[str, Any]]:
