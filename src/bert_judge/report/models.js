@@ -185,12 +185,12 @@ function showQuickFilters() {
   const quick = [
     ["models differ", several.filter((line) => lineIs("differ", judge, line)).length, { "f-models": "differ" }],
     ["all models incorrect", several.filter((line) => lineIs("wrong", judge, line)).length, { "f-models": "wrong" }],
-    ["doubtful", count((row) => isDoubtful(judge, row)), { "f-doubtful": true }],
+    ["doubtful", count((row) => isDoubtful(judge, row)), { "f-doubtful": true }, DOUBTFUL],
     ["judges disagree", facts.judges.length > 1 ? count(judgesDiffer) : 0, { "f-differ": true }],
     ["≠ human label", count((row) => against(judge, row)), { "f-gold": "other" }],
   ];
-  part("quick").replaceChildren(...quick.filter(([, matching]) => matching).map(([words, matching, filters]) => {
-    const button = make("button", { type: "button" }, words, make("b", {}, ` ${number.format(matching)}`));
+  part("quick").replaceChildren(...quick.filter(([, matching]) => matching).map(([words, matching, filters, title = ""]) => {
+    const button = make("button", { type: "button", title }, words, make("b", {}, ` ${number.format(matching)}`));
     addShortcut(button, { "f-judge": String(judge), ...filters });
     return button;
   }));

@@ -433,8 +433,8 @@ function choice(id, name, options) {
   return make("label", {}, name, make("select", { id, name }, ...options.map(([value, words]) => make("option", { value }, words))));
 }
 
-function check(id, name) {
-  return make("label", { className: "check" }, make("input", { type: "checkbox", id, name }), name);
+function check(id, name, title = "") {
+  return make("label", { className: "check", title }, make("input", { type: "checkbox", id, name }), name);
 }
 
 function setUpFilters() {
@@ -459,7 +459,7 @@ function setUpFilters() {
   if (several) sorts.push(["spread+", "models differ most"]);
   if (many) sorts.push(["differ+", "judges differ most"]);
   if (facts.labels) sorts.push(["error+", "farthest from the human label"]);
-  controls.push(choice("f-sort", "sort by", sorts), check("f-doubtful", "doubtful"), check("f-cut", "truncated"));
+  controls.push(choice("f-sort", "sort by", sorts), check("f-doubtful", "doubtful", DOUBTFUL), check("f-cut", "truncated"));
   const flagged = (column) => column.some((letters) => letters.includes("1"));
   if (flagged(columns.out_of_scope)) controls.push(check("f-out-of-scope", "out of scope"));
   if (flagged(columns.why)) controls.push(check("f-why", "explained"));

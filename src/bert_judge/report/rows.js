@@ -95,6 +95,7 @@ const decided = (judge, row) => "01".includes(columns.verdict[judge][row]);
 // Whether a judge labels a row otherwise than people do.
 const against = (judge, row) => decided(judge, row) && columns.gold[row] !== " " && columns.gold[row] !== columns.verdict[judge][row];
 const judgesDiffer = (row) => new Set(columns.verdict.map((letters) => letters[row]).filter((letter) => letter === "0" || letter === "1")).size > 1;
+const DOUBTFUL = "undecided, out of scope, or, by its own score, wrong with a probability of 20 % or more";
 const isDoubtful = (judge, row) => columns.doubtful[judge][row] === "1";
 
 // How probable it is, by the judge's own score, that its verdict is wrong; an undecided one comes first.
