@@ -180,7 +180,7 @@ def check_flags(block: Block) -> None:
             chosen = [name for name in ("--judge", "--judge_type", "--backend") if name in words]
             named = [word for name in chosen for word in (name, words[words.index(name) + 1].split(",")[0])]
             text = shown(lambda arguments=[words[1], *named, "--help"]: main(arguments))
-            there = set(_FLAG.findall(text))
+            there = set(_FLAG.findall(text.replace("--[no-]", "--")))
             there |= {flag.replace("--", "--no-", 1) for flag in there}
             if missing := {word for word in words if _FLAG.fullmatch(word)} - there:
                 raise PageError(f"bert-judge {words[1]} has no {', '.join(sorted(missing))}")
@@ -343,7 +343,7 @@ def test_every_flag_in_the_text_is_there() -> None:
         path for folder in ("src/bert_judge/cli", "benchmarks", "recipes") for path in (PROJECT / folder).rglob("*.py")
     ]
     texts = [path.read_text(encoding="utf-8") for path in (*sources, PROJECT / "tests" / "golden" / "flags.json")]
-    flags = {flag for text in texts for flag in _FLAG.findall(text)} | _OTHER_FLAGS
+    flags = {flag for text in texts for flag in _FLAG.findall(text.replace("--[no-]", "--"))} | _OTHER_FLAGS
     for page in PAGES:
         inline = [
             code.content

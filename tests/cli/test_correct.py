@@ -130,7 +130,7 @@ def test_what_is_missing_is_said(run: str, labels: str, complaint: Callable[...,
         ([], "holds no labels; give a file of labels, or make one"),
         (["--labels", "missing.jsonl"], "missing.jsonl does not exist"),
         (["--labels", "README.md"], r"README.md is neither .*; give .* a name that ends with \.csv"),
-        (["--labels", labels, "--by", "model"], "no row has a column 'model'; there is no column"),
+        (["--labels", labels, "--by", "model"], "no row has a column 'model'; there are no columns"),
         (["--labels", labels, "--confidence", "95"], r"the confidence is 95\.0"),
     ]:
         assert re.search(sentence, complaint("correct", run, *flags))

@@ -68,6 +68,6 @@ def test_a_verdict_that_costs_money_is_explained_only_if_asked_for(command: Comm
 def test_what_is_missing_is_a_sentence(complaint: Callable[..., str]) -> None:
     assert "arguments are required: CANDIDATE; see bert-judge try --help" in complaint(*ASKED, "Mary", status=2)
     assert complaint("try", "q", "Mary", " ", "c") == (
-        "bert-judge try: a reference is empty; the text of a right answer was expected."
+        "bert-judge try: a reference is empty; the text of a correct answer was expected."
     )
     assert "there is no flag --judges, did you mean --judge?" in complaint("try", "q", "r", "c", "--judges", status=2)

@@ -78,7 +78,7 @@ def test_a_stream_is_never_read_as_a_whole():
 def test_an_unknown_backend_is_answered_with_the_nearest():
     with pytest.raises(InputError, match=r"there is no backend 'vlm'; did you mean vllm\?"):
         make_generator("vlm", "m")
-    with pytest.raises(InputError, match=r"there is no backend 'xyz'; there is hf, openai, vllm\."):
+    with pytest.raises(InputError, match=r"there is no backend 'xyz'; choose from hf, openai, vllm\."):
         make_generator("xyz", "m")
 
 

@@ -209,7 +209,8 @@ def check_columns(rows: Collection[Row], by: Sequence[str]) -> None:
     for column in by:
         if not any(column in row.meta for row in rows):
             names = sorted({name for row in rows for name in row.meta})
-            raise InputError(f"no row has a column {column!r}; the columns are {', '.join(names) or 'none'}.")
+            there = f"the columns are {', '.join(names)}" if names else "there are no columns"
+            raise InputError(f"no row has a column {column!r}; {there}.")
 
 
 def collect(runs: Sequence[Run], labels: Labels | None = None, names: Sequence[str] | None = None) -> VerdictTable:
