@@ -33,7 +33,7 @@ BUDGETS = {
     "report": 2_749,
     "results": 1_608,
     "server": 2_433,
-    "studies": 3_624,
+    "studies": 3_625,
     "tasks": 570,
     "training": 1_108,
     "utils": 22,

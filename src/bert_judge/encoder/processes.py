@@ -82,8 +82,8 @@ def _until_failure(items: Iterable[T], failures: list[Exception]) -> Iterator[T]
 def _starting() -> Iterator[None]:
     """Hide the user's script from a child that starts, which would run it again unless `__main__` is guarded in it.
 
-    Nor does the child get Ctrl-C, which is for the parent. The parent acts on it once the child is one that it can kill:
-    a child that starts while its parent ends prints a traceback.
+    Nor does the child get Ctrl-C, which is for the parent. The parent acts on it once it can kill the child: one that
+    starts while its parent ends prints a traceback.
     """
     main, interrupts = sys.modules["__main__"], []
     sys.modules["__main__"] = ModuleType("__main__")

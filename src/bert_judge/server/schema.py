@@ -166,7 +166,7 @@ _EXPECTED = {
     "bool_type": "true or false",
     "int_type": "a whole number",
 }
-_FIELDS = {name for model in (OneRow, ManyRows) for name in model.model_fields}
+_FIELDS = [*OneRow.model_fields, *ManyRows.model_fields]
 
 
 def validation_message(errors: Sequence[Mapping[str, Any]]) -> str:
