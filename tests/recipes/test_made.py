@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections import Counter, defaultdict
 from fractions import Fraction
+from itertools import islice
 from pathlib import Path
 from random import Random
 
@@ -223,8 +224,8 @@ def test_same_rows_in_another_process_and_other_rows_with_another_seed(folder, r
     env = os.environ | {"PYTHONHASHSEED": "7", "PYTHONPATH": str(RECIPE), "PYTHONIOENCODING": "utf-8"}
     out = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, check=True, encoding="utf-8")
     assert out.stdout.strip() == str([(r.id, r.candidate, r.references, r.gold) for r in rows])
-    other = [row.candidate for row in made_rows(folder, seed=1)]
-    assert other != [row.candidate for row in rows]
+    other = [row.candidate for row in islice(made_rows(folder, seed=1), 100)]
+    assert other != [row.candidate for row in rows[:100]]
 
 
 def test_a_kind_left_out_changes_no_other(folder, rows):

@@ -30,7 +30,7 @@ def local(tmp_path: Path, make_judge: MakeJudge, monkeypatch: pytest.MonkeyPatch
     judge = make_judge("eurobert")
     for name in MODELS:
         (models / name).symlink_to(chat)
-    (models / TEACHER).symlink_to(save_language_model(tmp_path / "teacher", max_position_embeddings=4096))
+    (models / TEACHER).symlink_to(save_language_model(tmp_path / "teacher", max_position_embeddings=1700))
     for name in ("BERTJudge", "EuroBERT-210m"):
         (models / name).symlink_to(judge)
     save_all(tmp_path / "datasets")
