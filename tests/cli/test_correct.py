@@ -127,7 +127,7 @@ def test_results_of_several_models_are_corrected_together(
 
 def test_what_is_missing_is_said(run: str, labels: str, complaint: Callable[..., str]) -> None:
     for flags, sentence in [
-        ([], "holds no labels; give a file of labels, or make one"),
+        ([], "no labels are in"),
         (["--labels", "missing.jsonl"], "missing.jsonl does not exist"),
         (["--labels", "README.md"], r"README.md is neither .*; give .* a name that ends with \.csv"),
         (["--labels", labels, "--by", "model"], "no row has a column 'model'; there are no columns"),

@@ -215,7 +215,7 @@ def test_rows_are_drawn_actively_where_scores_tell_uncertainty(tmp_path: Path, s
 
 
 def test_no_labels_even_votes_and_probabilities_here_and_there_are_said(run: Run, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="holds no labels; give a file of labels, or make one"):
+    with pytest.raises(InputError, match="; give a file of them, or make one"):
         correct(run)
     even = [of_row(run, place, label) for place in range(20) for label in (0, 1)]
     with pytest.raises(InputError, match=r"labels.jsonl has as many labels 1 as 0 for each of the 20 rows"):

@@ -183,7 +183,7 @@ def _check_judge(run: Run, decided: bool, scored: bool) -> None:
 
 def _check_labels(labelled: LabelledRows, run: Run) -> None:
     if not len(labelled.rows):
-        raise InputError(f"{run.folder} holds no labels; give a file of labels, or make one with bert-judge label.")
+        raise InputError(f"no labels are in {run.folder}; give a file of them, or make one with bert-judge label.")
     if sentence := lacking_labels(labelled.golds):
         raise InputError(sentence)
 
