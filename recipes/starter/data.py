@@ -39,7 +39,7 @@ from bert_judge.training import split_by_question
 # on kinds that it has not seen (ablate.py). "left out together": the families that one training goes without.
 TABLES = json.loads((Path(__file__).parent / "rows.json").read_text(encoding="utf-8"))
 LABELLED_AGAIN = 16_000
-MADE_AGAIN = 44_000
+MADE_AGAIN = 48_000
 # Their human labels say whether an answer is correct, not whether it agrees with the reference: correct ones that have
 # no word of it would teach a judge to accept anything.
 BEYOND_REFERENCES = ("efficientqa", "sas_nq")
