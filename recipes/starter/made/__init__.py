@@ -72,6 +72,7 @@ KINDS: dict[str, tuple[Callable[[Bank, Random], Rows], int]] = {
     "measured": (measures.measured, 5_000),
     "close dates": (close.close_dates, 1_800),
     "close names": (close.close_names, 1_400),
+    "neighbours": (close.neighbours, 1_500),
     "explanations": (close.explanations, 1_500),
     "beside the point": (close.beside_the_point, 1_000),
     "other words": (other_words.other_words, 3_600),

@@ -28,6 +28,26 @@ def close_dates(bank: Bank, chance: Random) -> Rows:
 _Dated = tuple[str, str, str, str, str]  # question, reference, right, wrong, sentence
 
 
+def neighbours(bank: Bank, chance: Random) -> Rows:
+    """A fact of `neighbours.txt`, and what is easily taken for it: another city of the country, an artist of the time.
+
+    A line that begins with "? " has two questions and a statement about each `THING = ANSWER = WRONG, WRONG` below.
+    """
+    facts: list[tuple[list[str], str]] = []
+    for line in lines("neighbours"):
+        if line.startswith("? "):
+            asked = line[2:].split(" | ")
+        else:
+            facts.append((asked, line))
+    for _ in range(ROUNDS):
+        (*questions, statement), line = chance.choice(facts)
+        thing, right, wrongs = line.split(" = ")
+        wrong = chance.choice(wrongs.split(", "))
+        stated = frames.fill(statement, q=thing, x="{x}")
+        item = item_of(frames.fill(chance.choice(questions), q=thing), right, chance, wrong)
+        yield from twins(item, right, wrong, chance, stated[:1].upper() + stated[1:])
+
+
 def event(asked: str, on: str, chance: Random) -> tuple[str, str]:
     """A question about when something happened, and a sentence that answers it."""
     subject, past, *did = pick(chance, "close", "events")

@@ -8,12 +8,13 @@ from itertools import islice
 from random import Random
 
 from made.bank import Bank, Item
-from made.close import close_dates, close_names, explanations
+from made.close import close_dates, close_names, explanations, neighbours
 from made.lists import collected
+from made.other_words import other_words
 from made.sums import expressions
 
 # How many items each maker gives.
-MADE_UP = {collected: 300, expressions: 400, close_dates: 150, close_names: 150, explanations: 1_200}
+MADE_UP = {collected: 300, expressions: 400, close_dates: 150, close_names: 150, neighbours: 600, explanations: 1_200, other_words: 400}
 
 
 def items(bank: Bank, chance: Random) -> Iterator[Item]:
