@@ -22,7 +22,7 @@ from bert_judge.records import Sample
 from bert_judge.training.rows import is_held_out
 from tables import table
 
-OWN = ("collected", "expressions", "close_dates", "close_names", "explanations")
+OWN = ("collected", "expressions", "close_dates", "close_names", "neighbours", "explanations", "other_words")
 MADE_UP = ("made", "measured", *OWN)
 TASKS = ("open", "options", "yes_no", "reading", "sums", "systems", "pupils")
 RECIPE = Path(__file__).parents[2] / "recipes" / "starter"

@@ -14,7 +14,15 @@ from made.other_words import other_words
 from made.sums import expressions
 
 # How many items each maker gives.
-MADE_UP = {collected: 300, expressions: 400, close_dates: 150, close_names: 150, neighbours: 600, explanations: 1_200, other_words: 400}
+MADE_UP = {
+    collected: 300,
+    expressions: 400,
+    close_dates: 150,
+    close_names: 150,
+    neighbours: 600,
+    explanations: 1_200,
+    other_words: 400,
+}
 
 
 def items(bank: Bank, chance: Random) -> Iterator[Item]:
