@@ -8,15 +8,24 @@ from bert_judge import Sample
 from bert_judge.judges import BERTJudge
 from tables import table
 
+MISSED = "missed"
 
-@pytest.mark.parametrize("kind", table("reported"))
+
+def labels_of(judge: BERTJudge, kind: str) -> list[int | None]:
+    rows = table("reported")[kind]
+    samples = [Sample(candidate, (reference,), question) for question, reference, candidate, _ in rows]
+    return [verdict.label for verdict in judge.assess(samples)]
+
+
+@pytest.mark.parametrize("kind", [kind for kind in table("reported") if kind != MISSED])
 def test_reported_kinds_of_answers_are_judged_right(
     kind: str, starter_exact: BERTJudge, subtests: pytest.Subtests
 ) -> None:
-    rows = table("reported")[kind]
-    verdicts = starter_exact.assess(
-        [Sample(candidate, (reference,), question) for question, reference, candidate, _ in rows]
-    )
-    for row, verdict in zip(rows, verdicts, strict=True):
+    for row, label in zip(table("reported")[kind], labels_of(starter_exact, kind), strict=True):
         with subtests.test(row=row):
-            assert verdict.label == row[-1]
+            assert label == row[-1]
+
+
+@pytest.mark.xfail(strict=True, reason="known misses; move those that new weights judge right to their kind")
+def test_no_reported_answer_is_missed(starter_exact: BERTJudge) -> None:
+    assert labels_of(starter_exact, MISSED) == [row[-1] for row in table("reported")[MISSED]]
