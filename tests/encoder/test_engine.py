@@ -185,7 +185,7 @@ def test_an_error_of_one_input_comes_through_and_leaves_the_judge_usable(make_ju
 
     judge = BERTJudge(str(make_judge("eurobert", seed=1)), runtime="torch", dtype="float32")
     expected = judge.predict(["a"], ["b"], ["d"])
-    for raised, error, said in [
+    for raised, error, message in [
         (torch.OutOfMemoryError("out of memory"), ModelError, r"one input of \d+ tokens does not fit into the memory"),
         (RuntimeError("shapes do not fit"), RuntimeError, "shapes do not fit"),  # which is not taken for memory
     ]:
@@ -194,7 +194,7 @@ def test_an_error_of_one_input_comes_through_and_leaves_the_judge_usable(make_ju
             raise raised
 
         hook = judge._model.runtime._model.register_forward_pre_hook(fail)
-        with pytest.raises(error, match=said):
+        with pytest.raises(error, match=message):
             judge.predict(["a"], ["c"], ["d"])
         hook.remove()
     assert judge.predict(["a", "a"], ["b", "c"], ["d", "d"])[0] == expected[0]

@@ -20,8 +20,9 @@ from bert_judge.training import train
 from conftest import MakeJudge, Refused
 from trainable import CONFIG, FORM, rows
 
-BIG = {"hidden_size": 64, "intermediate_size": 128}  # with matrices that are large enough
-MATRIX = "bert.encoder.layer.0.intermediate.dense.weight"
+BIG = {"hidden_size": 64, "intermediate_size": 256}  # matrices that are large enough, rows of one group and of two
+MATRIX = "bert.encoder.layer.0.intermediate.dense.weight"  # 256 rows of 64 numbers, one group
+WIDE = "bert.encoder.layer.0.output.dense.weight"  # 64 rows of 256 numbers, two groups
 
 
 @pytest.fixture(scope="module")
@@ -45,6 +46,7 @@ def test_a_number_moves_by_half_a_step_at_most(make_judge: MakeJudge, tmp_path: 
     exact = {name: value.to(getattr(torch, dtype)) for name, value in tensors(judge).items()}
     exact[MATRIX][3] = 0
     exact[MATRIX][4, 5] = 1_000  # of this row the other numbers are lost, not those of the other rows
+    exact[WIDE][4, 5] = 1_000  # the other half of this row keeps its numbers
     exact["bert.pooler.dense.bias"][0] = 1e6 if dtype != "float16" else 1  # more than float16 holds
     save_file(exact, judge / "model.safetensors", {"format": "pt"})
     stored = tensors(copied(judge, tmp_path / "small"))
@@ -54,12 +56,28 @@ def test_a_number_moves_by_half_a_step_at_most(make_judge: MakeJudge, tmp_path: 
     assert all(stored[name].shape == exact[name].shape for name in exact)
     assert not stored[MATRIX][3].any()
     assert stored[f"{MATRIX}.scale"][3] == 0
+    assert (stored[f"{MATRIX}.scale"].shape, stored[f"{WIDE}.scale"].shape) == ((256, 1), (64, 2))
+    assert stored[f"{WIDE}.scale"][4, 1] < 1 < stored[f"{WIDE}.scale"][4, 0]
     assert stored["bert.pooler.dense.bias"].dtype == (torch.float16 if dtype == "float16" else torch.float32)
     assert stored["bert.encoder.layer.0.output.LayerNorm.weight"].dtype == torch.float16
     loaded = load_hf_encoder(str(tmp_path / "small"), dtype="float32").state_dict()
     for name, value in exact.items():
-        step = stored[f"{name}.scale"][:, None] if name in matrices else 2**-9 * value.float().abs()
+        step = 2**-9 * value.float().abs()
+        if name in matrices:
+            scale = stored[f"{name}.scale"]
+            step = scale.repeat_interleave(value.shape[1] // scale.shape[1], dim=1)
         assert ((loaded[name] - value.float()).abs() <= step * 0.5001).all(), name
+
+
+def test_weights_with_one_scale_a_row_are_read(make_judge: MakeJudge, tmp_path: Path) -> None:
+    small = copied(make_judge("bert", **BIG), tmp_path / "small")
+    [path] = small.glob("*.safetensors")
+    stored = load_file(path)
+    stored[f"{WIDE}.scale"] = torch.linspace(0.001, 0.002, 64)
+    save_file(stored, path, {"format": "pt"})
+    (small / "judge.json").unlink(missing_ok=True)  # it has the hash of the weights
+    loaded = load_hf_encoder(str(small), dtype="float32").state_dict()
+    assert torch.equal(loaded[WIDE], stored[WIDE].float() * stored[f"{WIDE}.scale"][:, None])
 
 
 @pytest.mark.parametrize("architecture", ["bert", "roberta", "xlm-roberta", "deberta-v2", "modernbert", "eurobert"])
@@ -140,7 +158,8 @@ def test_damage_is_said(make_judge: MakeJudge, tmp_path: Path, refused: Refused)
     small = copied(make_judge("bert", **BIG), tmp_path / "small")
     [path] = small.glob("*.safetensors")
     whole = load_file(path)
-    for damage in ({f"{MATRIX}.scale": torch.ones(3)}, {f"{MATRIX}.scale": None}):
+    wrong = (torch.ones(3), torch.ones(256, 0), torch.ones(256, 3), None)
+    for damage in ({f"{MATRIX}.scale": scale} for scale in wrong):
         kept = {name: value for name, value in (whole | damage).items() if value is not None}
         save_file(kept, path, {"format": "pt"})
         with refused(f"the matrix {MATRIX} lacks a scale for each row", error=ModelError, damage=str(damage)):

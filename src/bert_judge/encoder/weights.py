@@ -2,8 +2,9 @@
 
 Not to be confused with the int8 graph of `openvino_runtime.write_int8`, which computes with integers, on processors
 alone. A floating matrix NAME of at least 4,096 numbers is stored as `NAME` (int8, rows by columns) and `NAME.scale`
-(float32, one number a row, the row's greatest absolute value / 127), both in the same file. Other tensors are stored in
-float16 where that holds them, else in float32. The files are `model-00001-of-0000N.safetensors`.
+(float32, rows by groups, or one a row), both in the same file. We write groups of 128 numbers, or a whole row where 128
+does not divide it; the scale of a group is its greatest absolute value / 127. Other tensors are stored in float16 where
+that holds them, else in float32. The files are `model-00001-of-0000N.safetensors`.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from bert_judge.errors import InputError, ModelError, first_line
 
 _SCALE = ".scale"
 _LEAST_NUMBERS = 4_096  # smaller matrices save nothing worth their error
+_GROUP = 128  # numbers of a row that share a scale
 _HEADER = 200  # bytes that a tensor's entry in a file's header takes at most, besides its name
 
 Tensors = dict[str, torch.Tensor]
@@ -63,8 +65,7 @@ def has_int8_weights(folder: Path) -> bool:
     for path in sorted(folder.glob("*.safetensors")):
         with _opened(path) as weights:
             names = {*weights.keys()}
-            scaled = (name for name in names if f"{name}{_SCALE}" in names)
-            if any(weights.get_slice(name).get_dtype() == "I8" for name in scaled):
+            if any(f"{name}{_SCALE}" in names and weights.get_slice(name).get_dtype() == "I8" for name in names):
                 return True
     return False
 
@@ -76,12 +77,14 @@ def read_int8_tensors(folder: Path) -> Tensors:
     """
     tensors = dict(_stored(folder))
     for name in [name for name, tensor in tensors.items() if tensor.dtype == torch.int8]:
-        scale = tensors.pop(name + _SCALE, None)
-        if scale is None or scale.shape != tensors[name].shape[:1]:
+        scale = tensors.pop(name + _SCALE, torch.empty(0))
+        rows, columns = tensors[name].shape
+        groups = scale.numel() // rows if scale.shape[:1] == (rows,) else 0
+        if not groups or columns % groups:
             raise ModelError(
                 f"{folder} is damaged: the matrix {name} lacks a scale for each row; fetch the model again."
             )
-        tensors[name] = tensors[name].float().mul_(scale[:, None])
+        tensors[name] = tensors[name].float().view(rows, groups, -1).mul_(scale.view(rows, groups, 1)).flatten(1)
     return tensors
 
 
@@ -90,9 +93,10 @@ def _as_int8(name: str, tensor: torch.Tensor) -> Tensors:
         return {name: tensor}
     exact = tensor.float()
     if tensor.ndim == 2 and tensor.numel() >= _LEAST_NUMBERS:
-        scale = exact.abs().amax(dim=1) / 127
-        steps = exact / scale.clamp(min=torch.finfo(torch.float32).tiny)[:, None]  # a row of zeros has the scale 0
-        return {name: steps.round().clamp(-127, 127).to(torch.int8), name + _SCALE: scale}
+        groups = exact.reshape(len(exact), -1, exact.shape[1] if exact.shape[1] % _GROUP else _GROUP)
+        scale = groups.abs().amax(dim=2) / 127
+        steps = groups / scale.clamp(min=torch.finfo(torch.float32).tiny)[..., None]  # zeros have the scale 0
+        return {name: steps.round().clamp(-127, 127).to(torch.int8).flatten(1), name + _SCALE: scale}
     half = exact.half()
     return {name: half if torch.allclose(half.float(), exact, rtol=2**-10, atol=2**-20) else exact}
 
