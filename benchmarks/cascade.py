@@ -68,9 +68,9 @@ class Rows:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    given = parser.add_mutually_exclusive_group(required=True)
-    given.add_argument("--data", nargs="+", help="labelled files, or folders of them")
-    given.add_argument("--mixture", action="store_true", help="made-up sources with 8 and 2 answers a question")
+    sources = parser.add_mutually_exclusive_group(required=True)
+    sources.add_argument("--data", nargs="+", help="labelled files, or folders of them")
+    sources.add_argument("--mixture", action="store_true", help="made-up sources with 8 and 2 answers a question")
     parser.add_argument("--files", nargs="+", default=FILES, help=f"files of a folder (default: {' '.join(FILES)})")
     parser.add_argument("--rows", type=int, default=2500, help="rows of each file (default: 2500)")
     parser.add_argument("--answers", type=int, nargs="+", default=[], help="most rows a question, file by file")
@@ -85,8 +85,8 @@ def main() -> None:
     if args.mixture:
         files = [mixture(args.rows)]
     else:
-        found = zip_longest(paths(args.data, args.files), args.answers)
-        files = [read(path, args.rows, most, args.held_out) for path, most in found]
+        answered_files = zip_longest(paths(args.data, args.files), args.answers)
+        files = [read(path, args.rows, most, args.held_out) for path, most in answered_files]
         files.append(together(files))
     print(f"target {args.target_agreement:g}, delta {args.delta:g}, {args.splits} splits\n")
     print(f"{'':14}{'rows':>6}{'right':>7}{'containment':>13}{'starter':>9}{'fallback':>10}   agreement with people")
@@ -119,13 +119,13 @@ def mixture(count: int) -> Rows:
     return Rows.of("mixture", rows, scores, fallback)
 
 
-def paths(given: Sequence[str], names: Sequence[str]) -> list[Path]:
+def paths(roots: Sequence[str], names: Sequence[str]) -> list[Path]:
     """The files, and of folders those of the names."""
-    found = []
-    for path in map(Path, given):
-        inside = (each for name in names for each in sorted([*path.glob(f"{name}.*"), *path.glob(f"*/{name}.*")]))
-        found += list(inside) if path.is_dir() else [path]
-    return found
+    files = []
+    for path in map(Path, roots):
+        inside = (file for name in names for file in sorted([*path.glob(f"{name}.*"), *path.glob(f"*/{name}.*")]))
+        files += list(inside) if path.is_dir() else [path]
+    return files
 
 
 def read(path: Path, count: int, most: int | None, held_out: float) -> Rows:
@@ -156,9 +156,9 @@ def together(files: Sequence[Rows]) -> Rows:
     """All files as one."""
     return Rows.of(
         "all",
-        [row for each in files for row in each.rows],
-        [[score for each in files for score in each.scores[stage]] for stage in range(len(STAGES))],
-        [label for each in files for label in each.fallback],
+        [row for file in files for row in file.rows],
+        [[score for file in files for score in file.scores[stage]] for stage in range(len(STAGES))],
+        [label for file in files for label in file.fallback],
     )
 
 
@@ -166,7 +166,10 @@ def alone(rows: Rows) -> str:
     """The agreement of each judge on all rows, and of the fallback."""
     labels = [[int((score or 0) >= 0.5) for score in stage] for stage in rows.scores]
     golds = [row.gold or 0 for row in rows.rows]
-    shares = [statistics.mean(a == b for a, b in zip(each, golds, strict=True)) for each in (*labels, rows.fallback)]
+    shares = [
+        statistics.mean(a == b for a, b in zip(stage_labels, golds, strict=True))
+        for stage_labels in (*labels, rows.fallback)
+    ]
     return (
         f"{rows.name:14}{len(golds):6}{statistics.mean(golds):7.1%}{shares[0]:13.1%}{shares[1]:9.1%}{shares[2]:10.1%}"
     )
@@ -177,12 +180,14 @@ def simulated(rows: Rows, count: int, splits: int, settings: CascadeSettings) ->
     held, agreements, early = 0, list[float](), list[tuple[float, ...]]()
     for seed in range(splits):
         questions = random.Random(seed).sample(rows.questions, len(rows.questions))
-        calibrated, tried = ([row for each in part for row in each] for part in (questions[:count], questions[count:]))
+        calibrated, tried = (
+            [row for question_rows in part for row in question_rows] for part in (questions[:count], questions[count:])
+        )
         agreement, shares = outcome(rows, calibrated, tried, settings)
         early.append(shares)
         held += agreement is None or agreement >= settings.target_agreement
         agreements += [] if agreement is None else [agreement]
-    by_stage = [statistics.mean(each) for each in zip(*early, strict=True)]
+    by_stage = [statistics.mean(shares) for shares in zip(*early, strict=True)]
     lowest = f"{statistics.quantiles(agreements, n=20)[0]:.1%}" if len(agreements) > 1 else "-"
     mean = f"{statistics.mean(agreements):.1%}" if agreements else "-"
     return (
@@ -197,11 +202,11 @@ def outcome(
     """The agreement of what is decided early, None where no row is, and the share of each stage in all rows."""
     golds = [row.gold or 0 for row in rows.rows]
     truth = {place: Labelled(golds[row], rows.rows[row].cluster) for place, row in enumerate(calibrated)}
-    found = find_thresholds(
+    thresholds = find_thresholds(
         STAGES, lambda stage, asked: [rows.scores[stage][calibrated[row]] for row in asked], truth, settings
     )
     left, decided, counts = list(tried), dict[int, int](), list[int]()
-    for number, stage in enumerate(found.stages):
+    for number, stage in enumerate(thresholds.stages):
         made = Stage(stage.name, {}, Signature(""), stage.high, stage.low)
         here = {row: label for row in left if (label := made.decide(rows.scores[number][row])) is not None}
         counts.append(len(here))

@@ -34,7 +34,10 @@ def main() -> None:
     rates = [(0.7, 0.7), (0.7, 0.72), (0.7, 0.75), (0.95, 0.95), (0.95, 0.97), (0.98, 0.98)]
     for (questions, answers), pair in product([(50, 1), (200, 1), (1000, 1), (100, 5)], rates):
         figures = simulate(questions, answers, pair, args.draws)
-        print(f"{questions:9}{answers:9}  {pair[0]:.2f}, {pair[1]:.2f} " + "".join(f"{each:10.1f}" for each in figures))
+        print(
+            f"{questions:9}{answers:9}  {pair[0]:.2f}, {pair[1]:.2f} "
+            + "".join(f"{figure:10.1f}" for figure in figures)
+        )
 
 
 def simulate(questions: int, answers: int, rates: tuple[float, float], draws: int) -> list[float]:

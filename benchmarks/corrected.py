@@ -77,21 +77,21 @@ def main() -> None:
 
 def binary(rows: int, labels: int, draws: int) -> None:
     """Judges that give labels alone, each right answer called wrong at one rate, each wrong one right at another."""
-    found = Found(METHODS)
+    results = Found(METHODS)
     for accuracy, missed, passed in itertools.product(ACCURACIES, ERRORS, ERRORS):
         for seed in range(draws):
             chance = np.random.default_rng([labels, seed, *(int(1000 * x) for x in (accuracy, missed, passed))])
             golds = (chance.random(rows) < accuracy).astype(float)
             called = np.where(chance.random(rows) < np.where(golds == 1, missed, passed), 1 - golds, golds)
             sample = LabelledSample.of(called, np.arange(labels), golds[:labels])
-            found.add((accuracy, missed, passed), accuracy, sample, called)
-    found.print(labels, "uniform")
+            results.add((accuracy, missed, passed), accuracy, sample, called)
+    results.print(labels, "uniform")
 
 
 def scored(rows: int, labels: int, draws: int) -> None:
     """Judges that are unsure where they err (telling), anywhere (blind), or anywhere else (misleading)."""
     for kind, strategy in itertools.product(KINDS, ("uniform", "active")):
-        found = Found(METHODS)
+        results = Found(METHODS)
         for accuracy, error in itertools.product(ACCURACIES, ERRORS):
             for seed in range(draws):
                 chance = np.random.default_rng(
@@ -107,8 +107,8 @@ def scored(rows: int, labels: int, draws: int) -> None:
                     doubt = np.where(errs, 0.001, np.maximum(doubt, 0.02))
                 scores = np.where(called == 1, 1 - doubt, doubt)
                 sample = drawn_sample(called, scores, golds, labels, strategy, chance)
-                found.add((accuracy, error), accuracy, sample, scores)
-        found.print(labels, f"{strategy}, {kind}")
+                results.add((accuracy, error), accuracy, sample, scores)
+        results.print(labels, f"{strategy}, {kind}")
 
 
 def real(folder: str, labels: int, draws: int) -> None:
@@ -119,12 +119,12 @@ def real(folder: str, labels: int, draws: int) -> None:
     )
     clusters = np.unique([row.cluster for row in rows], return_inverse=True)[1]
     for strategy in ("uniform", "active"):
-        found = Found(METHODS)
+        results = Found(METHODS)
         for seed in range(draws):
             chance = np.random.default_rng([labels, seed])
             sample = drawn_sample(called, scores, golds, labels, strategy, chance, clusters)
-            found.add((), golds.mean(), sample, scores)
-        found.print(labels, strategy)
+            results.add((), golds.mean(), sample, scores)
+        results.print(labels, strategy)
 
 
 def pairs(rows: int, labels: int, draws: int, way: str, every_cell: bool) -> None:

@@ -129,8 +129,8 @@ def ending(process: subprocess.Popen[str]) -> float:
 
 def memory(pid: int) -> tuple[int, int]:
     """Bytes of a process, and of it together with those that it started."""
-    own = resident(pid)
-    return own, own + sum(map(resident, children(pid)))
+    parent = resident(pid)
+    return parent, parent + sum(map(resident, children(pid)))
 
 
 def resident(pid: int) -> int:
@@ -140,12 +140,12 @@ def resident(pid: int) -> int:
 
 
 def children(pid: int) -> list[int]:
-    found = []
+    pids = []
     for path in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):
             if int(path.read_text().rpartition(")")[2].split()[1]) == pid:
-                found.append(int(path.parent.name))
-    return found
+                pids.append(int(path.parent.name))
+    return pids
 
 
 class Watch:
@@ -157,14 +157,14 @@ class Watch:
 
     def _watch(self, pid: int) -> None:
         while not self.ended.wait(0.1):
-            own, together = memory(pid)
-            self.most = max(self.most[0], own), max(self.most[1], together)
+            parent, together = memory(pid)
+            self.most = max(self.most[0], parent), max(self.most[1], together)
 
 
 def refusals(url: str) -> Counter[str]:
     text = asked(url, "/metrics", None)[1].decode()
-    found = re.findall(r'^bert_judge_refusals_total\{reason="(\w+)",status="(\w+)"\} (\S+)', text, re.MULTILINE)
-    return Counter({f"{reason} ({status})": int(float(count)) for reason, status, count in found})
+    counters = re.findall(r'^bert_judge_refusals_total\{reason="(\w+)",status="(\w+)"\} (\S+)', text, re.MULTILINE)
+    return Counter({f"{reason} ({status})": int(float(count)) for reason, status, count in counters})
 
 
 # the honest client
@@ -178,7 +178,7 @@ class Seen:
     wrong: list[str] = field(default_factory=list)
 
     def quantile(self, percent: int) -> float:
-        together = sorted(each for found in self.seconds.values() for each in found)
+        together = sorted(second for times in self.seconds.values() for second in times)
         return together[min(len(together) - 1, len(together) * percent // 100)]
 
 
@@ -209,8 +209,8 @@ def say(name: str, seen: Seen) -> None:
         p50, longest = statistics.median(seconds), max(seconds)
         print(f"  {judge:8} {len(seconds):5} rows, p50 {p50 * 1000:6.0f} ms, longest {longest * 1000:6.0f} ms")
     print(f"  together p99 {seen.quantile(99) * 1000:.0f} ms, wrong or missing {len(seen.wrong)}", flush=True)
-    for each in seen.wrong[:5]:
-        print(f"    {each}")
+    for reply in seen.wrong[:5]:
+        print(f"    {reply}")
 
 
 def asked(url: str, path: str, body: object, **headers: str) -> tuple[int, bytes]:
@@ -322,8 +322,8 @@ def opens(count: int) -> Hostile:
                     sockets[-1].sendall(b"POST /v1/judge HTTP/1.1\r\nHost:")
             time.sleep(10)
         finally:
-            for each in sockets:
-                each.close()
+            for client_socket in sockets:
+                client_socket.close()
 
     return client
 

@@ -204,17 +204,17 @@ def language_model(size: str, rows: Sequence[Sample], rate: float, device: str) 
     )
     prompts = [make_prompt(sample, "strict").text for sample in rows]
     batch = tokenizer(prompts, return_tensors="pt", padding=True, truncation=True, max_length=8192).to(device)
-    given = {"input_ids": batch.input_ids, "attention_mask": batch.attention_mask}
+    tensors = {"input_ids": batch.input_ids, "attention_mask": batch.attention_mask}
     settings = {"max_new_tokens": _VERDICT_TOKENS, "min_new_tokens": _VERDICT_TOKENS, "do_sample": False}
     times = []
     for _ in range(2):  # the second one is not the first of its shapes
         start = time.perf_counter()
-        model.generate(**given, **settings)
+        model.generate(**tensors, **settings)
         if device != "cpu":
             torch.cuda.synchronize()
         times.append(time.perf_counter() - start)
     own = len(rows) / min(times)
-    parameters = sum(each.numel() for each in model.parameters()) / 1e9
+    parameters = sum(weights.numel() for weights in model.parameters()) / 1e9
     tokens = batch.attention_mask.sum().item() / len(rows)
     print(
         f"language model {size:5} ({parameters:.1f}G parameters, {dtype}): {own:8.2f} rows/s of {tokens:.0f} tokens "

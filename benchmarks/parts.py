@@ -60,9 +60,9 @@ def parts(model_path: str, data: str, rows: int, repeats: int) -> None:
     print(f"\n{'':38}{'cores':>6}{'ms a row':>10}{'processor':>11}{'rows/s':>8}")
     for cores in sorted({1, min(2, usable_cores()), usable_cores()}):
         options = {"--data": data, "--rows": rows, "--repeats": repeats, "--model_path": model_path, "--cores": cores}
-        command = [sys.executable, __file__, *(str(each) for pair in options.items() for each in pair)]
-        found = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True).stdout)
-        for name, (wall, spent) in found.items():
+        command = [sys.executable, __file__, *(str(word) for pair in options.items() for word in pair)]
+        figures = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True).stdout)
+        for name, (wall, spent) in figures.items():
             print(f"{name:38}{cores:6}{wall:10.3f}{spent:11.3f}{1000 / wall:8.0f}")
     padding(model_path, distinct_rows(data, rows))
 
@@ -88,9 +88,9 @@ def padding(model_path: str, rows: Sequence[Sample]) -> None:
 
 def distinct_rows(path: str, count: int) -> list[Sample]:
     """`count` rows with no two alike; where the file is too short its rows come again with another number in them."""
-    found = list(open_source(path, limit=count))
-    rounds = -(-count // len(found))
-    repeated = [s if n == 0 else replace(s, candidate=f"{s.candidate} ({n})") for n in range(rounds) for s in found]
+    rows = list(open_source(path, limit=count))
+    rounds = -(-count // len(rows))
+    repeated = [s if n == 0 else replace(s, candidate=f"{s.candidate} ({n})") for n in range(rounds) for s in rows]
     return list(dict.fromkeys(replace(s, id=None, gold=None) for s in repeated))[:count]
 
 
@@ -107,10 +107,10 @@ def command(*arguments: str) -> tuple[float, float]:
     line = [sys.executable, "-m", "bert_judge", *arguments]
     start = time.perf_counter()
     # On Linux the peak of a process starts at that of the one that began it: a small one begins it.
-    found = subprocess.run([sys.executable, "-c", _LAUNCHER, *line], stdout=subprocess.PIPE, text=True, check=False)
-    if found.returncode:
-        sys.exit(f"bert-judge {' '.join(arguments)} ended with status {found.returncode}")
-    return time.perf_counter() - start, int(found.stdout) / (1 << 20 if sys.platform == "darwin" else 1 << 10)
+    process = subprocess.run([sys.executable, "-c", _LAUNCHER, *line], stdout=subprocess.PIPE, text=True, check=False)
+    if process.returncode:
+        sys.exit(f"bert-judge {' '.join(arguments)} ended with status {process.returncode}")
+    return time.perf_counter() - start, int(process.stdout) / (1 << 20 if sys.platform == "darwin" else 1 << 10)
 
 
 def measure(model_path: str, rows: Sequence[Sample], repeats: int, cores: int) -> dict[str, tuple[float, float]]:
@@ -128,8 +128,8 @@ def measure(model_path: str, rows: Sequence[Sample], repeats: int, cores: int) -
         "encoder": lambda: [judge._engine.run(inputs) for inputs in tokens],
     }
     free = {n: without_encoder(BERTJudge(model_path, workers=n)) for n in judges}
-    for kind, each in (("whole", judges), ("encoder for nothing", free)):
-        for n, one in each.items():
+    for kind, measured in (("whole", judges), ("encoder for nothing", free)):
+        for n, one in measured.items():
             runs[f"{kind}, workers {n}"] = lambda one=one: list(one.assess(rows))  # type: ignore[misc]
     best = dict.fromkeys(runs, (float("inf"), float("inf")))
     for _ in range(repeats):
@@ -172,7 +172,7 @@ class FreeRuntime:
 def seconds() -> tuple[float, float]:
     """The clock, and the processor time of this process and of those that have ended."""
     spent = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return time.perf_counter(), sum(each.ru_utime + each.ru_stime for each in spent)
+    return time.perf_counter(), sum(usage.ru_utime + usage.ru_stime for usage in spent)
 
 
 if __name__ == "__main__":

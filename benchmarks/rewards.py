@@ -59,17 +59,19 @@ def earned_by_attacks(reward: Correctness, items: int) -> None:
     trials = [trial for trial in make_trials(spread(load_items(), items), None) if trial.family in (PLAIN, *ATTACKS)]
     samples = [trial.sample for trial in trials]
     verdicts = reward.verdicts(
-        [each.question for each in samples], [each.candidate for each in samples], [each.references for each in samples]
+        [sample.question for sample in samples],
+        [sample.candidate for sample in samples],
+        [sample.references for sample in samples],
     )
     groups: dict[str, list[tuple[float, float]]] = {"right answers": [], "wrong answers": []}
     for trial, verdict in zip(trials, verdicts, strict=True):
         name = trial.family if trial.family != PLAIN else "right answers" if trial.sample.gold else "wrong answers"
         groups.setdefault(name, []).append((verdict.score or 0.0, reward.reward(verdict, 0.0)))
     print(f"{'':24}answers  reward  clipped  over 0.5")
-    for name, found in groups.items():
-        plain, clipped = zip(*found, strict=True)
+    for name, outcomes in groups.items():
+        plain, clipped = zip(*outcomes, strict=True)
         over = sum(score > 0.5 for score in plain) / len(plain)
-        print(f"{name:24}{len(found):7}{fmean(plain):8.3f}{fmean(clipped):9.3f}{over:10.1%}")
+        print(f"{name:24}{len(outcomes):7}{fmean(plain):8.3f}{fmean(clipped):9.3f}{over:10.1%}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,17 +97,19 @@ def search(reward: Correctness, answers: int, questions: int, rounds: int) -> No
     few = spread(items, 12)
     pool = list(dict.fromkeys([*bare_frames(), *WORDS]))
     for _ in range(rounds):
-        best = sorted(judged(reward, pool, few), key=lambda each: -each.earned)[: max(20, answers // 10)]
-        pool = [each.answer for each in best]
+        best = sorted(judged(reward, pool, few), key=lambda outcome: -outcome.earned)[: max(20, answers // 10)]
+        pool = [outcome.answer for outcome in best]
         while len(pool) < answers:
-            pool = list(dict.fromkeys([*pool, changed(chance, [each.answer for each in best])]))
-    found = sorted(judged(reward, pool[:answers], items), key=lambda each: -each.earned)
-    pairs, over = sum(len(each.scores) for each in found), sum(each.over for each in found)
-    print(f"search: {len(found)} answers on {len(items)} questions, {pairs:,} rewards")
+            pool = list(dict.fromkeys([*pool, changed(chance, [outcome.answer for outcome in best])]))
+    outcomes = sorted(judged(reward, pool[:answers], items), key=lambda outcome: -outcome.earned)
+    pairs, over = sum(len(outcome.scores) for outcome in outcomes), sum(outcome.over for outcome in outcomes)
+    print(f"search: {len(outcomes)} answers on {len(items)} questions, {pairs:,} rewards")
     print(f"{over:,} over 0.5 ({over / pairs:.2%})")
     print("the worst:")
-    for each in found[:10]:
-        print(f"{each.earned:8.3f}  over 0.5 on {each.over:3} of {len(each.scores):3}  {each.answer[:80]!r}")
+    for outcome in outcomes[:10]:
+        print(
+            f"{outcome.earned:8.3f}  over 0.5 on {outcome.over:3} of {len(outcome.scores):3}  {outcome.answer[:80]!r}"
+        )
 
 
 def bare_frames() -> Iterable[str]:
@@ -133,7 +137,7 @@ def judged(reward: Correctness, answers: Sequence[str], items: Sequence[AuditIte
     scores: dict[str, list[float]] = {answer: [] for answer in answers}
     for (answer, _, _), verdict in zip(pairs, verdicts, strict=True):
         scores[answer].append(verdict.score or 0.0)
-    return [Outcome(answer, tuple(found)) for answer, found in scores.items()]
+    return [Outcome(answer, tuple(earned)) for answer, earned in scores.items()]
 
 
 if __name__ == "__main__":

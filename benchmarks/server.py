@@ -86,18 +86,18 @@ def main() -> None:
 
 
 def compare(data: str, rows: int, clients: Sequence[int]) -> None:
-    found = distinct_rows(data, rows * len(clients) + 64)
-    warm, parts = found[:64], [found[64 + n * rows : 64 + (n + 1) * rows] for n in range(len(clients))]
+    samples = distinct_rows(data, rows * len(clients) + 64)
+    warm, parts = samples[:64], [samples[64 + n * rows : 64 + (n + 1) * rows] for n in range(len(clients))]
     scores, seconds = in_process(warm, parts)
-    for number, part, expected, own in zip(clients, parts, scores, seconds, strict=True):
+    for number, part, expected, elapsed in zip(clients, parts, scores, seconds, strict=True):
         print(f"\n{number} clients, {rows} rows\n{'':28}{'rows/s':>8}{'of (a)':>8}{'without clients':>17}", end="")
         print(f"{'p50':>8}{'p95':>8}{'p99':>8} ms   drift")
-        print(f"{'(a) library':28}{rows / own:8.0f}{1:8.0%}")
+        print(f"{'(a) library':28}{rows / elapsed:8.0f}{1:8.0%}")
         for name, command in SERVERS.items():
             with running(command) as url:
                 asyncio.run(send(url, warm, 8))
                 load = asyncio.run(send(url, part, number))
-            say(name, load, rows / own, expected)
+            say(name, load, rows / elapsed, expected)
 
 
 def in_process(warm: Sequence[Sample], parts: Sequence[Sequence[Sample]]) -> tuple[list[list[float]], list[float]]:
@@ -113,8 +113,8 @@ def in_process(warm: Sequence[Sample], parts: Sequence[Sequence[Sample]]) -> tup
 
 def predict(judge: BERTJudge, rows: Sequence[Sample]) -> list[float]:
     questions = [sample.question or "" for sample in rows]
-    found = judge.predict(questions, [s.candidate for s in rows], [s.references for s in rows])
-    return [score or 0.0 for score in found]
+    scores = judge.predict(questions, [s.candidate for s in rows], [s.references for s in rows])
+    return [score or 0.0 for score in scores]
 
 
 def say(name: str, load: Load, library: float, expected: Sequence[float]) -> None:
@@ -205,8 +205,8 @@ def storm(rows: Sequence[Sample]) -> None:
         start = time.perf_counter()
         asyncio.run(clients(url))
         seconds = time.perf_counter() - start
-    said = ", ".join(f"{count} {name}" for name, count in outcomes.items())
-    print(f"{len(rows)} requests at once, in {seconds:.0f} s: {said}")
+    summary = ", ".join(f"{count} {name}" for name, count in outcomes.items())
+    print(f"{len(rows)} requests at once, in {seconds:.0f} s: {summary}")
 
 
 def overload(rows: Sequence[Sample]) -> None:

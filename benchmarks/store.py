@@ -46,10 +46,10 @@ def main() -> None:
             path = Path(folder, "store.sqlite")
             empty = seconds(StoredJudge(JudgeSpec.of(name).make(), Store(path)), samples)
             known = seconds(StoredJudge(JudgeSpec.of(name).make(), Store(path)), samples)
-            size = sum(each.stat().st_size for each in Path(folder).iterdir()) / len(samples)
+            size = sum(file.stat().st_size for file in Path(folder).iterdir()) / len(samples)
         share = (empty - alone) / (empty - known)
         pays = f"{max(share, 0):.0%} known" if known < alone else "never"
-        rates = [len(samples) / each for each in (alone, empty, known)]
+        rates = [len(samples) / duration for duration in (alone, empty, known)]
         print(f"{name:14} {rates[0]:9.0f} {rates[1]:12.0f} {rates[2]:10.0f} {size:12.0f}  {pays}")
 
 

@@ -81,7 +81,7 @@ def row(country: str) -> dict[str, str]:
 
 def sampled_answer(country: str) -> str:
     """Right 4 times in 10, else one of three wrong ones."""
-    others = random.Random(country).sample([city for each, city in ANSWERS.items() if each != country], 3)
+    others = random.Random(country).sample([city for name, city in ANSWERS.items() if name != country], 3)
     city = ANSWERS[country] if random.random() < RIGHT else random.choice(others)
     return random.choice(FORMS).format(city)
 

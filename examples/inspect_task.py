@@ -48,9 +48,9 @@ def main() -> None:
     if log.results is None:
         raise SystemExit(f"inspect's run ended with {log.status}: {log.error and log.error.message}")
     print(f"samples   {log.results.completed_samples} of {log.results.total_samples}")
-    for each in log.results.scores:
-        figures = "  ".join(f"{name} {metric.value:.3f}" for name, metric in each.metrics.items())
-        print(f"{each.name:9} {figures}  unscored {each.unscored_samples}")
+    for score in log.results.scores:
+        figures = "  ".join(f"{name} {metric.value:.3f}" for name, metric in score.metrics.items())
+        print(f"{score.name:9} {figures}  unscored {score.unscored_samples}")
 
 
 if __name__ == "__main__":

@@ -125,8 +125,8 @@ def complaint(command: Command) -> Callable[..., str]:
     """Runs `bert-judge` with arguments that it must refuse, with this status; gives the one line that it says."""
 
     def run(*arguments: object, status: int = 1) -> str:
-        found, out, err = command(*arguments)
-        assert (found, out) == (status, ""), err
+        exit_status, out, err = command(*arguments)
+        assert (exit_status, out) == (status, ""), err
         return one_sentence(err)
 
     return run
@@ -158,17 +158,17 @@ def record_rows(monkeypatch: pytest.MonkeyPatch, runtime: Any) -> list[int]:
 def refused(subtests: pytest.Subtests) -> Refused:
     """For a row of a table of bad input: what is called must raise this error, a single line that says this.
 
-    `said` stands in the line as it is, `match` is a regular expression; `row` tells which row has failed.
+    `message` stands in the line as it is, `match` is a regular expression; `row` tells which row has failed.
     """
 
     @contextmanager
     def check(
-        said: str = "", *, match: str | None = None, error: type[Exception] = InputError, **row: object
+        message: str = "", *, match: str | None = None, error: type[Exception] = InputError, **row: object
     ) -> Iterator[None]:
-        with subtests.test(said=said or match, **row):
+        with subtests.test(message=message or match, **row):
             with pytest.raises(error, match=match) as raised:
                 yield
-            assert said in str(raised.value)
+            assert message in str(raised.value)
             assert "\n" not in str(raised.value)
             assert str(raised.value).endswith((".", "?"))
 
@@ -326,11 +326,11 @@ def browser() -> Iterator[Any]:
     path = os.environ.get("BERT_JUDGE_CHROMIUM") or next(filter(None, map(shutil.which, _BROWSERS)), None)
     with api.sync_playwright() as playwright:
         try:
-            found = playwright.chromium.launch(executable_path=path)
+            chromium = playwright.chromium.launch(executable_path=path)
         except api.Error as error:
             pytest.skip(f"{_NO_BROWSER} ({str(error).splitlines()[0]})")
-        yield found
-        found.close()
+        yield chromium
+        chromium.close()
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

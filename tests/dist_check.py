@@ -76,12 +76,12 @@ def main() -> None:
     FOLDER.mkdir(parents=True)
     for project in (PROJECT, LARGE):
         ran(sys.executable, "-m", "build", "--outdir", FOLDER, project)
-    found = {
+    dists = {
         suffix: sorted(FOLDER.glob(f"*{suffix}"), key=lambda path: len(path.name)) for suffix in (".whl", ".tar.gz")
     }
-    for (main_file, large_file), project in zip(found.values(), ("the wheel", "the source distribution"), strict=True):
+    for (main_file, large_file), project in zip(dists.values(), ("the wheel", "the source distribution"), strict=True):
         assert max(main_file.stat().st_size, large_file.stat().st_size) <= MOST, f"{project} is over {MOST:,} bytes"
-    wheels = found[".whl"]
+    wheels = dists[".whl"]
     inside = {name for wheel in wheels for name in zipfile.ZipFile(wheel).namelist()}
     tracked = ran("git", "ls-files", "src/bert_judge", "large/src", folder=PROJECT).split()
     missing = {name.partition("src/")[2] for name in tracked} - inside
@@ -90,9 +90,9 @@ def main() -> None:
     files = {"large": "config.json", "starter-large": "cascade.json"}
     judges = ["starter", *(name for name, file in files.items() if (weights / file).exists())]
     here = {judge: scored(judge, sys.executable, "-m", "bert_judge") for judge in judges}
-    for name, (main_file, large_file) in found.items():
+    for name, (main_file, large_file) in dists.items():
         assert tried(main_file, large_file, judges) == here, f"what {name} installs gives other scores than the source"
-    sizes = ", ".join(f"{path.name} {path.stat().st_size / 1e6:.1f} MB" for paths in found.values() for path in paths)
+    sizes = ", ".join(f"{path.name} {path.stat().st_size / 1e6:.1f} MB" for paths in dists.values() for path in paths)
     without = "" if weights.exists() else " bert-judge-large has no weights yet."
     print(f"{sizes}: installed and used; the scores of {', '.join(judges)} are those of the source.{without}")
 

@@ -72,7 +72,7 @@ class Answer:
 
 
 def _token(token: str, known: Mapping[str, float]) -> dict:
-    top = [{"token": each, "logprob": value} for each, value in known.items()]
+    top = [{"token": alternative, "logprob": value} for alternative, value in known.items()]
     return {"token": token, "logprob": known[token], "top_logprobs": top}
 
 

@@ -25,7 +25,7 @@ def test_an_address_is_shown_without_user_query_and_fragment():
         "a@b.c?d": "a@b.c?d",
         r"https?://(\S+)": r"https?://(\S+)",
     }
-    assert {given: public_text(given) for given in shown} == shown
+    assert {text: public_text(text) for text in shown} == shown
     assert public_command(["x", "--base_url=HTTP://u:p@h/v1?k"]) == ["x", "--base_url=HTTP://h/v1"]
 
 
@@ -42,13 +42,13 @@ def test_no_secret_of_an_address_is_written_or_printed(
         config.write_text(f"base_url: {json.dumps(url)}\n", encoding="utf-8")
         if not flag:
             monkeypatch.setenv("OPENAI_BASE_URL", url)
-        given = flag.format(url, config=config).split()
+        flags = flag.format(url, config=config).split()
         judge = ["--judge_type", "LLMJudge", "--backend", "openai", "--model_path", "m", "--retries", "0"]
         out = str(tmp_path / "out")
-        main(["score", rows, *judge, *given, "--output_dir", out])
+        main(["score", rows, *judge, *flags, "--output_dir", out])
         assert server.paths[0].endswith("?api_key=k3y")
     assert main(["report", out]) == 0
-    main(["score", rows, *judge, *(each.replace("base", "bse", 1) for each in given), "--output_dir", out])
+    main(["score", rows, *judge, *(word.replace("base", "bse", 1) for word in flags), "--output_dir", out])
     config.unlink()
     expected = {"run.json", "verdicts.jsonl", "report.html", "report.json", "report.md", "store.sqlite"}
     assert expected <= {path.name for path in tmp_path.rglob("*")}
@@ -116,8 +116,8 @@ def test_no_secret_in_any_flag_gets_out(command: str, workplace: Path, capfd: py
             for value in ([PLANTED], [f"question={PLANTED}"]):
                 with contextlib.suppress(SystemExit):
                     main([name, *_NEEDED[name], *kind, *judge, flag, *value])
-        found = leaks(workplace, "".join(capfd.readouterr()))
-        assert not found, (flag, found)
+        leaked = leaks(workplace, "".join(capfd.readouterr()))
+        assert not leaked, (flag, leaked)
 
 
 @pytest.mark.parametrize("variable", "OPENAI_API_KEY OPENAI_BASE_URL HF_TOKEN BERT_JUDGE_API_KEY RAY_ADDRESS".split())

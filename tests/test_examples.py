@@ -44,8 +44,8 @@ def test_rows_are_unique_and_balanced_in_every_task(rows: list[dict]) -> None:
         labels[row["task"]].append(row["label"])
         references[row["question"]].add(tuple(row["references"]))
     assert set(labels) == TASKS
-    assert all(0.3 <= sum(found) / len(found) <= 0.7 for found in labels.values())
-    assert {len(found) for found in references.values()} == {1}  # whatever the answer
+    assert all(0.3 <= sum(values) / len(values) <= 0.7 for values in labels.values())
+    assert {len(variants) for variants in references.values()} == {1}  # whatever the answer
     assert len(references) < len(rows)
 
 

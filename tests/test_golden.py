@@ -24,19 +24,19 @@ EXAMPLES = Path(__file__).parents[1] / "examples" / "answers.jsonl"
 _FLAG = re.compile(r"^\s+(?:(-\w), )?(--\S+)", re.MULTILINE)
 
 
-def check(name: str, found: Any) -> None:
+def check(name: str, value: Any) -> None:
     """Compare with the golden file, or write it where that is asked for."""
     path = GOLDEN / name
     if os.environ.get("UPDATE_GOLDEN"):
         path.parent.mkdir(exist_ok=True)
-        path.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    assert found == json.loads(path.read_text(encoding="utf-8")), f"differs from {path}; see the head of this file"
+        path.write_text(json.dumps(value, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    assert value == json.loads(path.read_text(encoding="utf-8")), f"differs from {path}; see the head of this file"
 
 
 def shape(value: Any) -> Any:
     """The names and kinds of a JSON value; of a list those of its items."""
     if isinstance(value, dict):
-        return {name: shape(each) for name, each in sorted(value.items())}
+        return {name: shape(field) for name, field in sorted(value.items())}
     if isinstance(value, list):
         kinds: list[Any] = []
         for kind in map(shape, value):
@@ -48,12 +48,12 @@ def shape(value: Any) -> Any:
 
 def test_the_flags_of_every_command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "110")
-    found = {}
+    flags = {}
     judged = [f"score --judge_type {name}" for name in judges.JUDGES]
     for command in (*COMMANDS, *judged):
         assert main([*command.split(), "--help"]) == 0
-        found[command] = sorted(" ".join(filter(None, flag)) for flag in _FLAG.findall(capsys.readouterr().out))
-    check("flags.json", found)
+        flags[command] = sorted(" ".join(filter(None, flag)) for flag in _FLAG.findall(capsys.readouterr().out))
+    check("flags.json", flags)
 
 
 def test_the_files_of_a_run(tmp_path: Path) -> None:
@@ -100,7 +100,7 @@ def test_the_python_interface() -> None:
         "train": training.train,
     }
     parameters = {
-        name: [f"{each.name}={each.default!r}" if each.default is not each.empty else each.name for each in listed]
+        name: [f"{arg.name}={arg.default!r}" if arg.default is not arg.empty else arg.name for arg in listed]
         for name, function in ours.items()
         for listed in [inspect.signature(function).parameters.values()]
     }
@@ -110,8 +110,8 @@ def test_the_python_interface() -> None:
 def test_the_starter_s_scores() -> None:
     rows = [json.loads(line) for line in EXAMPLES.read_text(encoding="utf-8").splitlines()]
     columns = ([row[name] for row in rows] for name in ("question", "candidate", "references"))
-    found = [round(float(score or 0.0), 4) for score in BERTJudge(dtype="float32").predict(*columns)]
+    scores = [round(float(score or 0.0), 4) for score in BERTJudge(dtype="float32").predict(*columns)]
     path = GOLDEN / "scores.json"
     if os.environ.get("UPDATE_GOLDEN"):
-        path.write_text(json.dumps(found) + "\n")
-    assert found == pytest.approx(json.loads(path.read_text()), abs=1e-3)
+        path.write_text(json.dumps(scores) + "\n")
+    assert scores == pytest.approx(json.loads(path.read_text()), abs=1e-3)

@@ -123,7 +123,7 @@ def test_every_name_of_all_exists():
     names = [".".join(["bert_judge", *path.relative_to(ROOT).parent.parts]) for path in ROOT.rglob("__init__.py")]
     for name in names:
         module = importlib.import_module(name)
-        missing = [each for each in getattr(module, "__all__", ()) if not hasattr(module, each)]
+        missing = [attribute for attribute in getattr(module, "__all__", ()) if not hasattr(module, attribute)]
         assert not missing, f"{name}.__all__ names {', '.join(missing)}, which is not there"
 
 

@@ -15,8 +15,8 @@ LOCKS = [PROJECT / "docker" / name for name in ("lock.txt", "lock-cuda.txt")]
 
 def pinned(path: Path) -> dict[str, str]:
     """The version of each package in a file of requirements."""
-    found = re.findall(r"^([\w.-]+)==([\w.]+)", path.read_text(), re.MULTILINE)
-    return {canonicalize_name(name): version for name, version in found}
+    pins = re.findall(r"^([\w.-]+)==([\w.]+)", path.read_text(), re.MULTILINE)
+    return {canonicalize_name(name): version for name, version in pins}
 
 
 def needed(name: str, extras: frozenset[str], known: set[str]) -> set[str]:

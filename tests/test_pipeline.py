@@ -94,8 +94,8 @@ def test_what_is_no_verdict_is_told(source: Source, tmp_path: Path):
         def assess(self, samples: Iterable[Sample]) -> Any:
             return Verdict(1.0, 1)
 
-    for judge, said in ((Floats(), "Floats gave 0.5 for row 1; Verdict"), (One(), "assess of One returned Verdict")):
-        with pytest.raises(InputError, match=said):
+    for judge, message in ((Floats(), "Floats gave 0.5 for row 1; Verdict"), (One(), "assess of One returned Verdict")):
+        with pytest.raises(InputError, match=message):
             list(score_source(source, judge, folder_for(source, tmp_path / type(judge).__name__)))
 
 
@@ -109,8 +109,8 @@ _ids = count()
 
 
 def record(label: int | None, gold: int | None = None, score: float | None = 0.5, **more: object) -> dict:
-    own = {"id": str(next(_ids)), "score": score, "label": label}
-    return {**own, **({} if gold is None else {"gold": gold}), **more}
+    fields = {"id": str(next(_ids)), "score": score, "label": label}
+    return {**fields, **({} if gold is None else {"gold": gold}), **more}
 
 
 def test_the_summary_counts():

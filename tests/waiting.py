@@ -11,11 +11,11 @@ PATIENCE = 300.0
 """Seconds after which a test gives up. A test that passes never waits so long, however busy the machine is."""
 
 
-def wait_until(condition: Callable[[], object], what: str) -> None:
-    """Wait until the condition holds; `what` is the state that is waited for, for the message where it never comes."""
+def wait_until(condition: Callable[[], object], state: str) -> None:
+    """Wait until the condition holds; `state` is what is waited for, for the message where it never comes."""
     limit = time.monotonic() + PATIENCE
     while not condition():
-        assert time.monotonic() < limit, f"after {PATIENCE:g} s still not: {what}"
+        assert time.monotonic() < limit, f"after {PATIENCE:g} s still not: {state}"
         time.sleep(0.01)
 
 

@@ -16,14 +16,14 @@ MARKS = {"年": "year", "月": "month", "日": "day", "号": "day", "년": "year
 
 def spellings(language: str, widths: Sequence[str] = ("wide", "abbreviated")) -> dict[str, dict[int, set[str]]]:
     """The names of the months of a language and their abbreviations, in all forms, without a full stop."""
-    found: dict[str, dict[int, set[str]]] = {}
+    months: dict[str, dict[int, set[str]]] = {}
     for forms in Locale.parse(language).months.values():
         for width in widths:
             for month, name in forms.get(width, {}).items():
                 spelling = key(name.rstrip("."))
                 if len(spelling) > 1 and re.fullmatch(r"[^\W\d_]+", spelling):
-                    found.setdefault(width, {}).setdefault(month, set()).add(spelling)
-    return found
+                    months.setdefault(width, {}).setdefault(month, set()).add(spelling)
+    return months
 
 
 def month_table() -> dict[str, Any]:
@@ -32,20 +32,20 @@ def month_table() -> dict[str, Any]:
         spelling: month for widths in spellings("en").values() for month, names in widths.items() for spelling in names
     }
     english["sept"] = 9
-    found: dict[str, set[int]] = {}
+    numbers: dict[str, set[int]] = {}
     short, full = set[str](), set[str]()
     for language in [*ALL_LANGUAGES, *FURTHER]:
         widths = ("wide",) if language in FURTHER else ("wide", "abbreviated")
         for width, months in spellings(language, widths).items():
             for month, names in months.items():
                 for name in names - english.keys():
-                    found.setdefault(name, set()).add(month)
+                    numbers.setdefault(name, set()).add(month)
                     (full if width == "wide" else short).add(name)
     short -= full
-    words = {name for name in found if is_english(name)}
+    words = {name for name in numbers if is_english(name)}
     foreign = {
         name: month
-        for name, (month, *more) in found.items()
+        for name, (month, *more) in numbers.items()
         if not more and name not in FUNCTION_WORDS | (words & short)
     }
     bounded = {name for name in foreign if name in words or (name in short and name.isascii() and len(name) < 4)}

@@ -37,8 +37,8 @@ class Words:
             languages = set().union(*numbers.values())
             article = 1 in numbers and any(frequency(word, language) >= ARTICLE for language in languages)
             elsewhere = (other for other in LANGUAGES if other not in languages)
-            taken = " " not in word and any(frequency(word, other) >= FREQUENT for other in elsewhere)
-            if len(numbers) == 1 and not article and not taken and not is_english(word):
+            ambiguous = " " not in word and any(frequency(word, other) >= FREQUENT for other in elsewhere)
+            if len(numbers) == 1 and not article and not ambiguous and not is_english(word):
                 kept.setdefault(word, *numbers)
         return kept
 

@@ -36,8 +36,8 @@ def singular_forms(word: str) -> list[str]:
 def singulars() -> list[str]:
     """Words in -s that are no plurals: without s they are no word of English, or a much rarer one."""
     words = (word for word in top_n_list("en", KNOWN) if re.fullmatch(r"[a-z]{3,}s(?<!ss)(?<!ies)", word))
-    found = {word for word in words if frequency(word) - max(map(frequency, singular_forms(word))) > RARER}
-    return sorted(found.union(OTHERS))
+    rarer = {word for word in words if frequency(word) - max(map(frequency, singular_forms(word))) > RARER}
+    return sorted(rarer.union(OTHERS))
 
 
 def word_table() -> dict[str, Any]:

@@ -89,7 +89,7 @@ def by_family(rows: Iterable[Sample], most: int) -> dict[str, list[Sample]]:
         source = row.meta["source"]
         names = (name for name, family in FAMILIES.items() if source.startswith(tuple(family["sources"])))
         groups[next(names, MADE if is_made(row) else source)].append(row)
-    return {name: random.Random(1).sample(own, min(most, len(own))) for name, own in groups.items()}
+    return {name: random.Random(1).sample(members, min(most, len(members))) for name, members in groups.items()}
 
 
 def run(name: str, learnt: Sequence[Sample], number: int, work: Path, base: str) -> Record:
@@ -150,15 +150,17 @@ def table_left_out(kept: Records, earlier: Records) -> str:
     before = {name: drop for name, _, _, drop in _left_out(earlier)}
     lines = []
     for name, seen, unseen, drop in _left_out(kept):
-        found = unseen["families"][name]
-        rules = found["rules"]
+        left_out = unseen["families"][name]
+        rules = left_out["rules"]
         best = max(rules, key=lambda rule: rules[rule])
         attacks = FAMILIES.get(name, {}).get("attacks", [])
         closed = f"{1 - drop / before[name]:.0%} of {100 * before[name]:.1f}" if before.get(name, 0.0) > 0 else ""
-        changed = [f"{each} {seen['attacks'][each]:.1%} → {unseen['attacks'][each]:.1%}" for each in attacks]
+        changed = [f"{attack} {seen['attacks'][attack]:.1%} → {unseen['attacks'][attack]:.1%}" for attack in attacks]
         by_rule = [f"{100 * rules[rule]:.1f}" for rule in ("containment", "letter rule", best)]
-        ends = [f"{100 * drop:.1f}", f"{100 * (found['accuracy'] - rules[best]):+.1f}", "; ".join(changed), closed]
-        lines.append([name, f"{found['rows']:,}", *by_rule, best, *cells(seen["families"][name]), *cells(found), *ends])
+        ends = [f"{100 * drop:.1f}", f"{100 * (left_out['accuracy'] - rules[best]):+.1f}", "; ".join(changed), closed]
+        lines.append(
+            [name, f"{left_out['rows']:,}", *by_rule, best, *cells(seen["families"][name]), *cells(left_out), *ends]
+        )
     heads = ["family", "rows", "containment", "letter rule", "best rule", "which", *(f"seen: {f}" for f in FIGURES)]
     heads += [
         *(f"not seen: {f}" for f in FIGURES),

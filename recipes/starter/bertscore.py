@@ -109,19 +109,19 @@ def agreement(rows: dict[str, list[dict[str, Any]]], score: Scorer) -> tuple[np.
 
     It is Spearman's correlation with grades; of pairs the rate at which the better candidate scores higher.
     """
-    found: tuple[list[np.ndarray], list[np.ndarray]] = ([], [])
+    pairs: tuple[list[np.ndarray], list[np.ndarray]] = ([], [])
     for graded in rows.values():
         chooses = np.array([zlib.crc32(row["references"][0].encode()) % 2 == 0 for row in graded])
         scores = score([(row.get("candidate", row.get("better")), row["references"]) for row in graded])
         if "worse" in graded[0]:
             hits = scores > score([(row["worse"], row["references"]) for row in graded])
         grades = np.array([row.get("human_score") for row in graded])
-        for half, values in zip((chooses, ~chooses), found, strict=True):
+        for half, values in zip((chooses, ~chooses), pairs, strict=True):
             if "worse" in graded[0]:
                 values.append(hits[half].mean(axis=0))
             else:
                 values.append(np.array([spearmanr(grades[half], column).statistic for column in scores[half].T]))
-    return np.array(found[0]), np.array(found[1])
+    return np.array(pairs[0]), np.array(pairs[1])
 
 
 if __name__ == "__main__":

@@ -61,12 +61,12 @@ def to_learn(rows: Iterable[Sample]) -> Iterator[Sample]:
 
     Rows that calibrate and measure a judge are not filtered.
     """
-    taken: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for row in rows:
         source = row.meta["source"]
         beyond = source in BEYOND_REFERENCES and row.gold and not any(match(row.candidate, row.references).recall)
-        if not beyond and taken[source] < TABLES["learnt at most"].get(source, math.inf):
-            taken[source] += 1
+        if not beyond and counts[source] < TABLES["learnt at most"].get(source, math.inf):
+            counts[source] += 1
             yield row
 
 
@@ -86,8 +86,8 @@ def rows_again(folder: Path, seed: int) -> Iterator[Sample]:
 
 def labelled_rows(folder: Path, seed: int = 0) -> Iterator[Sample]:
     """Rows of the labelled sources, at most as many of each as the folder's `rows.json` or that of the starter says."""
-    own = folder / "rows.json"
-    wanted = json.loads(own.read_text(encoding="utf-8")) if own.exists() else TABLES["taken"]
+    amounts = folder / "rows.json"
+    wanted = json.loads(amounts.read_text(encoding="utf-8")) if amounts.exists() else TABLES["taken"]
     sources = dict(read_folder(folder / "labelled"))
     for source, most in wanted.items():
         rows = sources[source]

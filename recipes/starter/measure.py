@@ -124,10 +124,10 @@ def by_source(rows: Sequence[Sample], scores: Sequence[float], by_rules: Mapping
     labelled = [i for name, places in groups.items() if not name.startswith("made") for i in places]
     lines = []
     for name, places in [*sorted(groups.items()), ("**all labelled sources**", labelled)]:
-        own = {rule: [said[i] for i in places] for rule, said in by_rules.items()}
-        found = figures([rows[i] for i in places], [scores[i] for i in places], own)
-        by_rule = [f"{100 * accuracy:.1f}" for accuracy in found["rules"].values()]
-        lines.append([name, str(found["rows"]), f"{found['right']:.0%}", *by_rule, *cells(found)])
+        rule_labels = {rule: [labels[i] for i in places] for rule, labels in by_rules.items()}
+        result = figures([rows[i] for i in places], [scores[i] for i in places], rule_labels)
+        by_rule = [f"{100 * accuracy:.1f}" for accuracy in result["rules"].values()]
+        lines.append([name, str(result["rows"]), f"{result['right']:.0%}", *by_rule, *cells(result)])
     return markdown(["source", "rows", "right", *by_rules, "starter", *FIGURES[1:]], lines)
 
 
@@ -145,15 +145,15 @@ def figures(rows: Sequence[Sample], scores: Sequence[float], by_rules: Mapping[s
         "interval": bootstrap_interval(lambda w: float(w @ right / w.sum()), questions) or (0.0, 1.0),
         "ece": expected_calibration_error(scores, golds),
         "auroc": auroc if np.isfinite(auroc) else None,
-        "rules": {rule: float(np.mean(golds == said)) for rule, said in by_rules.items()},
+        "rules": {rule: float(np.mean(golds == labels)) for rule, labels in by_rules.items()},
     }
 
 
-def cells(found: Mapping[str, Any]) -> list[str]:
+def cells(result: Mapping[str, Any]) -> list[str]:
     """`FIGURES` as texts; those of few rows have no ECE and AUROC."""
-    low, high = found["interval"]
-    more = [f"{found[name]:.3f}" if found["rows"] >= FEWEST and found[name] else "" for name in ("ece", "auroc")]
-    return [f"**{100 * found['accuracy']:.1f}**", f"{100 * low:.1f}-{100 * high:.1f}", *more]
+    low, high = result["interval"]
+    more = [f"{result[name]:.3f}" if result["rows"] >= FEWEST and result[name] else "" for name in ("ece", "auroc")]
+    return [f"**{100 * result['accuracy']:.1f}**", f"{100 * low:.1f}-{100 * high:.1f}", *more]
 
 
 def markdown(heads: Sequence[str], lines: Iterable[Sequence[str]]) -> str:

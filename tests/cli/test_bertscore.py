@@ -82,7 +82,7 @@ def test_the_line_of_bert_score_with_compat(
     lines = scored(f"{line} --compat bert_score --runtime torch")
     number = re.compile(r"-?\d\.\d{6}")
     assert [number.sub("N", text) for text in lines] == [number.sub("N", text) for text in original]
-    numbers, expected = ([float(x) for x in number.findall("\n".join(each))] for each in (lines, original))
+    numbers, expected = ([float(x) for x in number.findall("\n".join(output))] for output in (lines, original))
     assert numbers == pytest.approx(expected, abs=1e-5)
 
 

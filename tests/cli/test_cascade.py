@@ -204,7 +204,7 @@ def test_an_encoder_in_yaml_as_a_stage_and_settings_in_a_file(calibrated, printe
 
 def test_bad_input_is_told_in_a_sentence(refused: Refused) -> None:
     write("labelled.jsonl", 700, 1)
-    for arguments, said in [
+    for arguments, message in [
         ("--judge containment", "1 stage was named; two or more were expected"),
         ("--judge containment,startr", "did you mean starter?"),
         ("--judge ,", "no stages were named"),
@@ -217,6 +217,6 @@ def test_bad_input_is_told_in_a_sentence(refused: Refused) -> None:
         ("--calibration nowhere.jsonl", "nowhere.jsonl"),
         ("--target_agreement 0.995", "can be certified for no stage on these 700 questions"),
     ]:
-        with refused(said, error=BertJudgeError, arguments=arguments):
+        with refused(message, error=BertJudgeError, arguments=arguments):
             main([*stages("containment", ORACLE), *arguments.split()])
         assert not Path("cascade.json").exists()

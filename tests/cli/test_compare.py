@@ -39,7 +39,7 @@ def score(file: object, output_dir: str, *judge: str) -> str:
 
 
 def line(text: str, start: str) -> list[str]:
-    return next(each for each in text.splitlines() if each.startswith(start)).split()
+    return next(row for row in text.splitlines() if row.startswith(start)).split()
 
 
 def test_two_models(compare):
@@ -54,12 +54,12 @@ def test_two_models(compare):
     assert out.count("(14 more; --flips shows more") == out.count("(1 more; --flips shows more") == 1
     assert "McNemar's exact test" in out
     assert "judge  RegexJudge: RegexJudge containment" in out
-    found = json.loads(Path("c/compare.json").read_text())
-    (pair,) = found["models"][0]["pairs"]
+    comparison = json.loads(Path("c/compare.json").read_text())
+    (pair,) = comparison["models"][0]["pairs"]
     assert (pair["first"], pair["second"], pair["significant"]) == ("a", "b", True)
     assert pair["difference"]["only_first"] == 15
-    assert [each["folder"] for each in found["runs"]] == ["a", "b"]
-    records = [json.loads(each) for each in Path("c/disagreements.jsonl").read_text().splitlines()]
+    assert [run["folder"] for run in comparison["runs"]] == ["a", "b"]
+    records = [json.loads(row) for row in Path("c/disagreements.jsonl").read_text().splitlines()]
     assert len(records) == 17
     assert records[0]["answers"]["b"]["candidate"] == "no way"
     assert "| b minus a |" in Path("c/compare.md").read_text()
@@ -70,12 +70,12 @@ def test_two_models(compare):
 
 def test_the_models_of_a_column_judged_by_two(compare):
     out = compare(score(EXAMPLES, "part"), score(EXAMPLES, "whole", *EXACT), "--by", "model", "--output_dir", "c")
-    found = json.loads(Path("c/compare.json").read_text())
-    assert [each["judge"] for each in found["models"]] == ["part", "whole", "human labels"]
-    assert found["judges"]["rows"] == len(EXAMPLES.read_text().splitlines())
+    comparison = json.loads(Path("c/compare.json").read_text())
+    assert [models["judge"] for models in comparison["models"]] == ["part", "whole", "human labels"]
+    assert comparison["judges"]["rows"] == len(EXAMPLES.read_text().splitlines())
     assert "Accuracy by human labels" in out
     assert "part, whole" in out
-    (pair,) = found["judges"]["pairs"]
+    (pair,) = comparison["judges"]["pairs"]
     assert pair["only_first"] + pair["only_second"] > 0
     assert 0 < pair["kappa"]["value"] < 1
 

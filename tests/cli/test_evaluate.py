@@ -97,7 +97,7 @@ def test_mistakes_are_told_in_a_sentence(refused: Refused):
     write_rows("even.jsonl", [{"id": row["id"], "label": label} for row in ROWS for label in (0, 1)])
     for name, label in (("wrong.jsonl", 0), ("plain.jsonl", None)):
         write_rows(name, [{"reference": "r", "candidate": f"c{i}", "label": label} for i in range(3)])
-    for arguments, said in [
+    for arguments, message in [
         (["none.jsonl"], "none.jsonl"),
         ([str(EXAMPLES), "--judge", "contaiment"], "there is no judge 'contaiment'; did you mean containment"),
         ([str(EXAMPLES), "--by", "taks"], "no row has a column 'taks'"),
@@ -110,7 +110,7 @@ def test_mistakes_are_told_in_a_sentence(refused: Refused):
         (["one", "--labels", "even.jsonl"], "even.jsonl has as many labels 1 as 0 for each of the 98 rows"),
         (["one", "--judge", "starter"], "only saved results were given"),
     ]:
-        with refused(match=said, error=BertJudgeError, arguments=arguments):
+        with refused(match=message, error=BertJudgeError, arguments=arguments):
             command.main([*arguments, "--quiet"])
 
 

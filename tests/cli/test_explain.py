@@ -150,8 +150,8 @@ def test_show_marks_the_parts_that_matter(score: Command, show: Command, monkeyp
 
 def test_without_explanations_or_with_damaged_ones_show_says_so(score: Command, complaint: Callable[..., str]):
     assert score(EXAMPLES, "--judge", "containment", "--output_dir", "out", "--quiet")[0] == 0
-    said = "out has no row that was explained; run the command that made it with --explain N."
-    assert said in complaint("show", "out", "--explained")
+    message = "out has no row that was explained; run the command that made it with --explain N."
+    assert message in complaint("show", "out", "--explained")
     assert score(EXAMPLES, "--judge", "containment", "--output_dir", "out", "--explain", "1", "--quiet")[0] == 0
     for text in ("{", "[]", "{}", '{"row": "x", "score": 1, "sentences": [], "words": []}', '{"row": 1, "words": [7]}'):
         Path("out/explanations.jsonl").write_text(text + "\n")

@@ -65,7 +65,7 @@ def test_columns_are_named_with_commas_and_spaces_and_by_several_flags(subtests:
 
 
 def test_wrong_usage_is_one_sentence_and_status_2(capsys: pytest.CaptureFixture[str], subtests: pytest.Subtests):
-    for line, said in [
+    for line, message in [
         ("--limit x", "argument --limit: 'x' is not a whole number"),
         ("--limit 2.5", "'2.5' is not a whole number"),
         ("--limit 0", "0 was given; a whole number of at least 1 was expected"),
@@ -83,12 +83,12 @@ def test_wrong_usage_is_one_sentence_and_status_2(capsys: pytest.CaptureFixture[
         ("file", "file is one argument too many"),
         ("--limit", "argument --limit: expected one argument"),
     ]:
-        with subtests.test(line=line, said=said):
+        with subtests.test(line=line, message=message):
             with pytest.raises(SystemExit) as end:
                 parsed(line)
             error = capsys.readouterr().err
             assert end.value.code == 2
-            assert said in error
+            assert message in error
             assert error.startswith("bert-judge do: ")
             assert error.endswith("see bert-judge do --help.\n")
             assert error.count("\n") == 1
@@ -128,7 +128,7 @@ def test_a_config_file_names_columns_as_they_are(tmp_path: Path):
 
 
 def test_a_wrong_config_file_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str], subtests: pytest.Subtests):
-    for text, said in [
+    for text, message in [
         ("limit: x", "argument --limit: 'x' is not a whole number"),
         ("limit: true", "argument --limit: expected one argument"),
         ("limit: [1, 2]", "'1,2' is not a whole number"),
@@ -140,7 +140,7 @@ def test_a_wrong_config_file_is_told(tmp_path: Path, capsys: pytest.CaptureFixtu
         with subtests.test(text=text):
             with pytest.raises(SystemExit):
                 with_config(tmp_path, text)
-            assert said in capsys.readouterr().err
+            assert message in capsys.readouterr().err
     with pytest.raises(InputError, match=r"names the column \{'b': 1\}; a text was expected"):
         with_config(tmp_path, "columns:\n  a:\n    b: 1\n")
     with pytest.raises(InputError, match="holds a list; names and values, as of flags, were expected"):

@@ -26,15 +26,15 @@ def made(folder: str, right: int, wrong: int, undecided: int = 0, labelled: bool
 
 def test_limits_that_are_met_and_missed(command: Command):
     out = made("out", 80, 16, 4, labelled=True)
-    status, said, err = command("gate", out, "--min_accuracy", 0.8, "--max_undecided", 0.04, "--min_agreement", 0.8)
+    status, output, err = command("gate", out, "--min_accuracy", 0.8, "--max_undecided", 0.04, "--min_agreement", 0.8)
     assert (status, err) == (0, "")
-    assert said.splitlines() == [
+    assert output.splitlines() == [
         "met: accuracy 83.3% [74.6, 89.5] of 96 decided rows; asked for at least 80.0%",
         "met: agreement 83.3% [74.6, 89.5] of 96 decided rows with a human label; asked for at least 80.0%",
         "met: undecided 4.0% [1.6, 9.8] of 100 rows; asked for at most 4.0%",
     ]
-    status, said, err = command("gate", out, "--min_accuracy", 0.9, "--max-undecided", 0.01, "--min_rows", 101)
-    assert (status, said) == (4, "")
+    status, output, err = command("gate", out, "--min_accuracy", 0.9, "--max-undecided", 0.01, "--min_rows", 101)
+    assert (status, output) == (4, "")
     assert err.splitlines() == [
         "gate missed: accuracy 83.3% [74.6, 89.5] of 96 decided rows; asked for at least 90.0%",
         "gate missed: undecided 4.0% [1.6, 9.8] of 100 rows; asked for at most 1.0%",
@@ -65,9 +65,9 @@ def test_a_baseline(command: Command, subtests: pytest.Subtests):
         ("better", 95, ["--min_accuracy", 0.9], 0),
     ]:
         with subtests.test(name=name):
-            found, said, err = command("gate", made(name, right, 100 - right), "--baseline", before, *flags)
-            assert found == status, said + err
-            assert f"] points against {before} on 100 shared rows; asked for no drop" in said + err
+            exit_status, output, err = command("gate", made(name, right, 100 - right), "--baseline", before, *flags)
+            assert exit_status == status, output + err
+            assert f"] points against {before} on 100 shared rows; asked for no drop" in output + err
     _, _, err = command("gate", "worse", "--baseline", before)
     assert err.startswith("gate missed: accuracy -20.0 [")
 
@@ -76,10 +76,10 @@ def test_results_of_a_folder_meet_their_own_baselines(command: Command):
     made("new/a", 50, 50)
     for folder in ("new/b", "old/a", "old/b"):
         made(folder, 90, 10)
-    status, said, err = command("gate", "new", "--baseline", "old")
+    status, output, err = command("gate", "new", "--baseline", "old")
     assert status == 4
     assert err.startswith("gate missed: a: accuracy -40.0 [")
-    assert said.startswith("met: b: accuracy +0.0 [")
+    assert output.startswith("met: b: accuracy +0.0 [")
 
 
 def test_limits_as_junit_for_build_servers(command: Command, complaint: Callable[..., str]):

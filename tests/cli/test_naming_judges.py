@@ -89,7 +89,7 @@ def test_a_flag_is_for_the_judges_whose_name_does_not_say_it(score: Command) -> 
         names = "starter,LLMJudge,containment"
         assert score(EXAMPLES, "--judge", names, *flags, "--limit", 3, "--output_dir", "out", "--quiet")[0] == 0
     identities = {path.parent.name: json.loads(path.read_text())["identity"] for path in Path("out").glob("*/run.json")}
-    models = {name: each["signature"]["settings"].get("model") for name, each in identities.items()}
+    models = {name: identity["signature"]["settings"].get("model") for name, identity in identities.items()}
     assert models == {"starter": "starter", "LLMJudge": "m", "containment": None}
     status, _, err = score(EXAMPLES, "--judge", "starter,containment", "--model_path", "m")
     assert (status, "the model 'm' was not found" in err) == (1, True)  # which no other judge takes

@@ -47,8 +47,8 @@ def test_score_says_what_a_folder_holds_and_keeps_the_scores_of_the_tool(command
     assert len(rows) == 12
     meta = {"task": "local_graded", "model": "canned/m", "epoch": 1, "harness:includes": 1.0}
     assert rows[0] == rows[0] | meta
-    found = json.loads(Path("out/run.json").read_text())["input"]["found"]
-    assert [(run["tool"], run["rows"], run["aside"]) for run in found] == [
+    runs = json.loads(Path("out/run.json").read_text())["input"]["found"]
+    assert [(run["tool"], run["rows"], run["aside"]) for run in runs] == [
         ("inspect", 0, {"that ended with an error": 8}),
         ("inspect", 8, {}),
         ("inspect", 4, {}),

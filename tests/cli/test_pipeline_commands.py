@@ -138,12 +138,12 @@ def perfect_answers_of_the_papers_package() -> dict[str, list[str]]:
         Dataset.from_list(rows).save_to_disk(f"datasets/hendrycks_math/{subject}/test")
 
     def letters(questions: list[list[str]]) -> list[str]:
-        chance, found = random.Random(0), []
+        chance, answers = random.Random(0), []
         for options in questions:
             mixed = list(options)
             chance.shuffle(mixed)
-            found.append("Final answer: " + "ABCDEFG"[mixed.index(options[0])])
-        return found
+            answers.append("Final answer: " + "ABCDEFG"[mixed.index(options[0])])
+        return answers
 
     return {
         "gpqa_soft": letters([[row["Correct Answer"], "w1", "w2", "w3"] for row in gpqa]),
@@ -204,7 +204,7 @@ def test_replies_are_never_asked_for_twice(server: Endpoint, run: Run) -> None:
         run(f"generate {model} {SUMS} --overwrite")
         _, out, _ = run(f"judge --judge_type LLMJudge {model} {SUMS} --overwrite")
         costs.append(read("artifacts/scores/sums/Sum_Model/LLMJudge/Sum_Model_soft/run.json")["costs"])
-    assert [(each["rows"], each["requests"], each["cached"]) for each in costs] == [(40, 40, 0), (40, 0, 40)]
+    assert [(cost["rows"], cost["requests"], cost["cached"]) for cost in costs] == [(40, 40, 0), (40, 0, 40)]
     assert set(server.asked.values()) == {1}
     assert "0 requests, 40 replies from the store, 0 failed" in out
     scores = read("artifacts/scores/sums/Sum_Model/LLMJudge/Sum_Model_soft/scores.json")

@@ -28,7 +28,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_two_results_side_by_side(results: Path, tmp_path: Path, printed: Callable[..., str]):
     path = tmp_path / "new" / "both.html"
     out = printed("report", *(results / metric for metric in METRICS), "-o", path, "--title", "Two <rules>")
-    assert {each.name for each in path.parent.iterdir()} == {"both.html", "both.md", "both.json"}
+    assert {file.name for file in path.parent.iterdir()} == {"both.html", "both.md", "both.json"}
     assert all(text in out for text in (*METRICS, "agreement with human labels", str(path)))
     assert "<h1>Two &lt;rules&gt;</h1>" in path.read_text(encoding="utf-8")
     judges = json.loads(path.with_suffix(".json").read_text())["judges"]
@@ -51,10 +51,10 @@ def test_labels_of_another_file(results: Path, tmp_path: Path, printed: Callable
     labels = write_rows(tmp_path / "human.jsonl", [{"id": row["id"], "human": 1 - row["label"]} for row in rows])
     flags = ("--labels", labels, "--map", "label=human", "--quiet")
     printed("report", results / "containment", "-o", tmp_path / "r.html", *flags)
-    found = json.loads((tmp_path / "r.json").read_text())
-    assert (found["gold"]["n"], found["labels"]) == (10, str(labels))
+    report = json.loads((tmp_path / "r.json").read_text())
+    assert (report["gold"]["n"], report["labels"]) == (10, str(labels))
     right = sum(1 - row["label"] for row in rows) / 10
-    assert found["gold"]["value"] == right
+    assert report["gold"]["value"] == right
 
 
 def test_mistakes_are_told_in_a_sentence(

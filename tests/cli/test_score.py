@@ -156,7 +156,7 @@ def test_bad_input_is_one_sentence_and_nothing_is_written(complaint: Complaint, 
     write_rows("columns.jsonl", [{"foo": 1, "bar": "x"}])
     write_rows("candidate.jsonl", [ROWS[0], {"question": "q", "references": ["r"]}])
     write_rows("number.jsonl", [ROWS[0], {"question": "q", "references": ["r"], "candidate": 42}])
-    for arguments, said in [
+    for arguments, phrases in [
         (["missing.jsonl"], ["missing.jsonl does not exist"]),
         (["empty.jsonl"], ["empty.jsonl is empty"]),
         (["broken.jsonl"], ["broken.jsonl line 4", "not valid JSON", "--skip_bad_rows"]),
@@ -180,7 +180,7 @@ def test_bad_input_is_one_sentence_and_nothing_is_written(complaint: Complaint, 
     ]:
         with subtests.test(arguments=arguments):
             sentence = complaint("score", "--output_dir", "out", *arguments)
-            assert [text for text in said if text not in sentence] == []
+            assert [text for text in phrases if text not in sentence] == []
             assert not Path("out").exists()
 
 
@@ -202,13 +202,13 @@ def test_another_result_is_refused_before_a_model_loads(score, complaint: Compla
     assert score(EXAMPLES, "--output_dir", "out", "--quiet", *STEADY)[0] == 0
     before = {path: path.read_bytes() for path in Path("out").iterdir()}
     write_rows("other.jsonl", ROWS[:4])
-    for arguments, said in (
+    for arguments, message in (
         (["other.jsonl", "--model_path", "no-model"], "holds a result of another input"),
         ([EXAMPLES, "--limit", 3, "--model_path", "no-model"], "holds a result of other options (limit: null, not 3)"),
         ([EXAMPLES, "--judge_type", "test_score:Doubtful"], "another judge (Steady|version:1, not Doubtful|version:1)"),
     ):
         sentence = complaint("score", *arguments, "--output_dir", "out")
-        assert said in sentence
+        assert message in sentence
         assert "--overwrite" in sentence
         assert {path: path.read_bytes() for path in Path("out").iterdir()} == before
     assert score("other.jsonl", "--output_dir", "out", "--overwrite", "--quiet", *STEADY)[0] == 0
@@ -319,7 +319,7 @@ def test_a_closed_pipe_is_no_error_and_a_full_one_is_told(score):
 
 
 def test_advice_on_the_input_names_flags(complaint: Complaint, subtests: pytest.Subtests):
-    for text, flags, said in [
+    for text, flags, message in [
         ('{"answer": "a", "output": 0.5}', "", "or read numbers as they are written with --numbers_as_text)"),
         ('{"answer": "a", "output": 0.5}', "", "or set such rows aside with --skip_bad_rows."),
         ('{"answer": "a", "output": ["x"]}', "", "can be named, as in --map candidate=output.0)"),
@@ -330,11 +330,11 @@ def test_advice_on_the_input_names_flags(complaint: Complaint, subtests: pytest.
         ('{"answer": "a", "output": "x"}', "--map candidate=y", "for the candidate; choose from answer, output."),
         ("[1]", "", "(a file that is one list is read with --input_format json)"),
     ]:
-        with subtests.test(text=text, said=said):
+        with subtests.test(text=text, message=message):
             Path("x.jsonl").write_text(text + "\n")
-            found = complaint("score", "x.jsonl", *flags.split())
-            assert said in found
-            assert not re.search(r"columns=|=True|input_format=", found)
+            sentence = complaint("score", "x.jsonl", *flags.split())
+            assert message in sentence
+            assert not re.search(r"columns=|=True|input_format=", sentence)
 
 
 @pytest.mark.filterwarnings("default::UserWarning")

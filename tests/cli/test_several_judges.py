@@ -67,11 +67,11 @@ def test_a_folder_and_a_column_for_each_judge(score) -> None:
     assert [row["gold"] for row in table] == [str(row["label"]) for row in ROWS]
     assert table[1]["overlap"] == ""
     assert float(table[2]["overlap"]) == len(ROWS[2]["candidate"]) / 1000
-    found = {line.split()[0]: line.split() for line in out.splitlines() if line.split()}
+    summary = {line.split()[0]: line.split() for line in out.splitlines() if line.split()}
     right = sum(line["label"] for line in lines("containment"))
-    assert found["containment"][1:5] == [str(len(ROWS)), "0", f"{right / len(ROWS):.3f}", f"{right / len(ROWS):.1%}"]
-    assert found["overlap"][2] == "1"
-    assert found["overlap"][4] == "-"
+    assert summary["containment"][1:5] == [str(len(ROWS)), "0", f"{right / len(ROWS):.3f}", f"{right / len(ROWS):.1%}"]
+    assert summary["overlap"][2] == "1"
+    assert summary["overlap"][4] == "-"
     both = sum(row["containment"] == row["words"] == "1" for row in table)
     assert f"judged correct by all 2 that label: {both} of {len(ROWS)} rows" in out
 

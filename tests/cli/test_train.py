@@ -136,8 +136,8 @@ def test_a_judge_without_references(make_judge: Callable[..., Path], capsys: pyt
     write_rows("rows.jsonl", [{"question": f"{n}?", "candidate": "yes", "helpfulness": n % 5 / 4} for n in range(60)])
     line = f"train --model_path {make_judge('bert')} --dataset_path rows.jsonl --output_dir out {QUICK}"
     assert run(f"{line} --map label=helpfulness --no-include_reference") == 1
-    assert "no column for the reference" in (said := capsys.readouterr().err)
-    assert "(--map reference= for a judge that reads none)" in said
+    assert "no column for the reference" in (error := capsys.readouterr().err)
+    assert "(--map reference= for a judge that reads none)" in error
     assert run(f"{line} --map label=helpfulness,reference= --no-include_reference") == 0
     assert json.loads(Path("out/judge.json").read_text())["form"]["forms"] == ["qc"]
     write_rows("answers.jsonl", [{"question": "1?", "candidate": "yes"}])
@@ -206,10 +206,10 @@ def test_bad_input_is_one_sentence(
     Path("c/sums_train/m/candidates.json").write_text(json.dumps(["a"] * 40))
     Path("c/sums_train/m/LLMJudge/Other_soft/scores.json").write_text("[]")
     write_rows("unlabelled.jsonl", [{"question": "1?", "reference": "y", "candidate": "x"}])
-    given = f"--model_path {make_judge('bert')} --output_dir out"
+    flags = f"--model_path {make_judge('bert')} --output_dir out"
     built = "--dataset_path no --tasks sums_train --tasks_dir my_tasks --label_source LLMJudge/x --candidates_dir c"
     no_scores = "there are no scores of LLMJudge/x for sums_train, m in c/sums_train/m or scores/sums_train/m; "
-    for line, said in [
+    for line, message in [
         ("--dataset_path unlabelled.jsonl", "no column of labels that is recognised; name it with --map label=COLUMN."),
         ("--dataset_path no", "there is no dataset no; to build it, --tasks"),
         ("--dataset_path me/no", "me/no can't be read as a data set"),
@@ -223,5 +223,5 @@ def test_bad_input_is_one_sentence(
         ("--dataset_path rows.jsonl --output_dir rows.jsonl", "rows.jsonl is a file; a folder"),
         ("--dataset_path rows.jsonl --learning_rate 0", "learning_rate is 0"),
     ]:
-        with subtests.test(line=line, said=said):
-            assert said in complaint("train", *given.split(), *line.split())
+        with subtests.test(line=line, message=message):
+            assert message in complaint("train", *flags.split(), *line.split())

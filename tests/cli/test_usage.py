@@ -20,7 +20,7 @@ pytestmark = pytest.mark.usefixtures("folder")
 def test_a_wrong_command_line_is_one_sentence_and_status_2(
     complaint: Callable[..., str], subtests: pytest.Subtests
 ) -> None:
-    for line, said in [
+    for line, message in [
         ("score", "the following arguments are required: FILE"),
         ("score a --runtime magic", "invalid choice: 'magic'"),
         ("score a --judge_type", "expected one argument"),
@@ -40,8 +40,8 @@ def test_a_wrong_command_line_is_one_sentence_and_status_2(
         ("show out --limit -1", "-1 was given; a whole number of at least 0 was expected"),
         ("correct out --map label=ok", "--map names columns of the file of --labels"),
     ]:
-        with subtests.test(line=line, said=said):
-            assert said in complaint(*line.split(), status=2)
+        with subtests.test(line=line, message=message):
+            assert message in complaint(*line.split(), status=2)
 
 
 def test_every_help_has_an_example(command: Command, subtests: pytest.Subtests) -> None:

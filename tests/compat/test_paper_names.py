@@ -22,8 +22,8 @@ def test_data_sets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         rows.save_to_disk(tmp_path / "local" / "split" / config / "test")
     monkeypatch.setenv("LOCAL_DATASETS_DIR", str(tmp_path / "local"))
     assert get_dataset_config_names(str(tmp_path / "saved")) == get_dataset_config_names("org/split") == ["one", "two"]
-    found = load_dataset_dict(str(tmp_path / "saved"), ["one", "two"])
-    assert {name: {split: len(part) for split, part in each.items()} for name, each in found.items()} == {
+    configs = load_dataset_dict(str(tmp_path / "saved"), ["one", "two"])
+    assert {name: {split: len(part) for split, part in splits.items()} for name, splits in configs.items()} == {
         "one": {"train": 2, "test": 1},
         "two": {"train": 2, "test": 1},
     }

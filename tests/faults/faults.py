@@ -525,15 +525,15 @@ def reader_killed() -> Outcome:
 
 
 def _children(pid: int, name: str) -> list[int]:
-    found = []
+    children = []
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
             if int(path.read_text().rpartition(")")[2].split()[1]) == pid:
                 words = (path.parent / "cmdline").read_bytes()
-                found += [int(path.parent.name)] if name.encode() in words else []
+                children += [int(path.parent.name)] if name.encode() in words else []
         except OSError:
             continue
-    return found
+    return children
 
 
 @fault("an actor of a Ray cluster is killed")
@@ -701,8 +701,8 @@ def damaged_store() -> Outcome:
         assert done.returncode == 0, done.stderr
         assert again < ROWS / 2
         note = next((line.rpartition("\r")[2] for line in done.stderr.splitlines() if "damaged" in line), "nothing")
-        found = _paid_outcome(server, note, Counter())
-        return Outcome(found.seen, found.lost, found.twice, again)
+        result = _paid_outcome(server, note, Counter())
+        return Outcome(result.seen, result.lost, result.twice, again)
 
 
 # a server
@@ -738,8 +738,8 @@ def _posted(url: str, body: bytes) -> str:
 def endless_pattern() -> Outcome:
     judge = ("--judge", "RegexJudge", "--pattern", "((a|a)*$|Paris)")
     body = {"candidate": "a" * 40 + "b", "reference": "Paris"}
-    found = _served(judge, "/v1/judge", json.dumps(body).encode())
-    return dataclasses.replace(found, seen=f"{json.loads(found.seen)['explanation']}; the verdict is failed")
+    result = _served(judge, "/v1/judge", json.dumps(body).encode())
+    return dataclasses.replace(result, seen=f"{json.loads(result.seen)['explanation']}; the verdict is failed")
 
 
 # the table
@@ -759,17 +759,17 @@ def lines(words: Sequence[str]) -> Iterator[str]:
     for name in FAULTS:
         if all(word in name for word in words):
             with ProcessPoolExecutor(1, get_context("fork"), restore_signals) as process:  # whose children are new
-                found, memory, seconds = process.submit(_measured, name).result()
-            rows = f"{found.lost} | {found.twice} | {found.judged_again}"
-            yield f"| {name} | {found.seen} | {rows} | {memory >> 10:,} | {seconds:.1f} |"
+                result, memory, seconds = process.submit(_measured, name).result()
+            rows = f"{result.lost} | {result.twice} | {result.judged_again}"
+            yield f"| {name} | {result.seen} | {rows} | {memory >> 10:,} | {seconds:.1f} |"
 
 
 def _measured(name: str) -> tuple[Outcome, int, float]:
     """What came of a fault, the most memory of a process in KiB, and the seconds of all runs together."""
     start = time.monotonic()
-    found = run_fault(FAULTS[name])
+    result = run_fault(FAULTS[name])
     seconds = time.monotonic() - start
-    return found, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, seconds
+    return result, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, seconds
 
 
 if __name__ == "__main__":

@@ -17,6 +17,6 @@ TESTED = {name: function for name, function in FAULTS.items() if name not in ELS
 
 @pytest.mark.parametrize("function", TESTED.values(), ids=TESTED)
 def test_nothing_is_lost_and_nothing_doubled(function: Fault) -> None:
-    found = run_fault(function)
-    assert found.seen
-    assert (found.lost, found.twice) == (0, 0)
+    outcome = run_fault(function)
+    assert outcome.seen
+    assert (outcome.lost, outcome.twice) == (0, 0)

@@ -119,18 +119,18 @@ def test_a_stream_is_never_read_far_ahead(load) -> None:
 
 
 def test_a_stage_that_fails_is_named_and_nothing_before_is_lost(load, subtests: pytest.Subtests) -> None:
-    for failing, name, given in [(0, "s0", 2), (1, "s1", 2), (2, "end", 3)]:
-        with subtests.test(failing=failing, name=name, given=given):
+    for failing, name, count in [(0, "s0", 2), (1, "s1", 2), (2, "end", 3)]:
+        with subtests.test(failing=failing, name=name, count=count):
             made = plan((0.1, 0.9), (0.1, 0.9))
             stages = list(made.stages)
             stages[failing] = replace(stages[failing], judge=judge(failing, fail_at="3" if failing == 2 else "2"))
             verdicts = load(replace(made, stages=tuple(stages))).assess(
                 samples("0.9 - -", "0.5 0.9 -" if failing else "0.9 - -", "0.5 0.5 0.5", "0.5 0.5 0.5", "0.9 - -")
             )
-            found = []
+            collected = []
             with pytest.raises(ModelError, match=f"^the stage {name} of the cascade failed: the endpoint is gone"):
-                found.extend(iter(verdicts.__next__, None))
-            assert len(found) == given
+                collected.extend(iter(verdicts.__next__, None))
+            assert len(collected) == count
 
 
 def test_a_bug_of_a_stage_keeps_its_traceback_and_names_the_stage(load) -> None:
@@ -149,7 +149,7 @@ def test_a_plan_is_read_as_it_was_written(tmp_path: Path) -> None:
     path = tmp_path / "cascade.json"
     made.save(path)
     assert CascadePlan.load(path) == made
-    assert [each.name for each in tmp_path.iterdir()] == ["cascade.json"]
+    assert [file.name for file in tmp_path.iterdir()] == ["cascade.json"]
     with pytest.raises(OutputError, match="can't be written"):
         made.save(path / "below")
 
@@ -159,7 +159,7 @@ def test_the_signature_changes_with_what_decides(load) -> None:
     first = load(base)
     assert load(replace(base, calibration={"file": "another"})).info.signature == first.info.signature
     others = [plan((0.1, 0.8)), plan((0.2, 0.9)), plan((None, 0.9)), plan((0.1, 0.9), abstain=True)]
-    signatures = {load(each).info.signature for each in [base, *others]}
+    signatures = {load(cascade).info.signature for cascade in [base, *others]}
     assert len(signatures) == 5
     assert first.info.name == "s0-end-0.95"
 
@@ -175,11 +175,11 @@ def edited(**changes: object) -> str:
 
 
 STAGE = {"name": "a", "judge": judge(0), "signature": {"name": "x", "settings": {}}, "high": None, "low": None}
-HIGH, LOW = ({"threshold": each, "rows": 1, "agreed": 1, "at_least": 0.1} for each in (0.4, 0.6))
+HIGH, LOW = ({"threshold": threshold, "rows": 1, "agreed": 1, "at_least": 0.1} for threshold in (0.4, 0.6))
 
 
 def test_a_broken_file_is_told_in_a_sentence(tmp_path: Path, refused: Refused) -> None:
-    for text, said in [
+    for text, message in [
         ("", "is not a cascade"),
         ("[1]", "is not a cascade"),
         ('{"stages": []}', "it lacks 'format'"),
@@ -196,7 +196,7 @@ def test_a_broken_file_is_told_in_a_sentence(tmp_path: Path, refused: Refused) -
         path = tmp_path / ("nowhere.json" if text is None else "cascade.json")
         if text is not None:
             path.write_text(text)
-        with refused(said, text=text):
+        with refused(message, text=text):
             Cascade(str(path), trust_remote_code=True)
 
 
@@ -221,9 +221,9 @@ def test_labels_speak_against_a_promise() -> None:
         records = [{**record, "question": question, "gold": gold} for question, gold in rows]
         return stage_counts(records, plan((0.1, 0.9)))[1]
 
-    found = agreement([*many, *others])
-    assert found.value == pytest.approx(60 / 110)
-    assert found.high > 0.8  # of 110 questions it would be 0.63
+    estimate = agreement([*many, *others])
+    assert estimate.value == pytest.approx(60 / 110)
+    assert estimate.high > 0.8  # of 110 questions it would be 0.63
     assert agreement([(f"Number {number}?", 0) for number in range(50)]).high < 0.1
     assert agreement([]) == Estimate(None)
 
@@ -312,8 +312,10 @@ def test_a_promise_holds_where_questions_differ_in_their_answers() -> None:
     for seed in range(1, draws + 1):
         rows, scores = unequal(300, seed)
         truth = {place: Labelled(row.gold or 0, row.cluster) for place, row in enumerate(rows)}
-        (found,) = find_thresholds(("a",), lambda _, asked, s=scores: [s[row] for row in asked], truth, settings).stages
-        stage = Stage("", {}, Signature(""), found.high, found.low)
+        (result,) = find_thresholds(
+            ("a",), lambda _, asked, s=scores: [s[row] for row in asked], truth, settings
+        ).stages
+        stage = Stage("", {}, Signature(""), result.high, result.low)
         labels = [(stage.decide(score), row.gold) for row, score in zip(fresh, judged, strict=True)]
         early = [label == gold for label, gold in labels if label is not None]
         assert early

@@ -134,21 +134,21 @@ def test_very_long_and_strange_texts(judge: Judge, name: str) -> None:
 def test_every_judge_explains(judge: Judge, name: str) -> None:
     sample = Sample("I think that it is Paris. It may be London.", ("Paris", "City of Paris"), "Capital of France?")
     (verdict,) = judge.assess([sample])
-    found = judge.explain(sample)
-    assert found.score == pytest.approx(verdict.score, abs=TOLERANCE[name])
-    assert [part.text for part in found.sentences] == ["I think that it is Paris.", "It may be London."]
-    assert [part.text for part in found.words] == "I think that it is Paris It may be London".split()
-    assert all(part.effect is not None for part in (*found.sentences, *found.words))
+    explanation = judge.explain(sample)
+    assert explanation.score == pytest.approx(verdict.score, abs=TOLERANCE[name])
+    assert [part.text for part in explanation.sentences] == ["I think that it is Paris.", "It may be London."]
+    assert [part.text for part in explanation.words] == "I think that it is Paris It may be London".split()
+    assert all(part.effect is not None for part in (*explanation.sentences, *explanation.words))
     assert judge.explain(Sample(" ", ("Paris",), "Capital of France?")).carrying() == []
 
 
 def test_bad_arguments_are_told_in_a_sentence(judge: Judge, refused: Refused) -> None:
-    for questions, candidates, references, said in [
+    for questions, candidates, references, message in [
         (["q"], ["a", "b"], ["r", "r"], "2 candidates but 1 questions"),
         (["q"], "a", ["r"], "candidates is str"),
         (["q"], ["a"], [[]], "references[0] is empty; at least one correct answer"),
     ]:
-        with refused(said):
+        with refused(message):
             judge.predict(questions, candidates, references)
 
 
@@ -170,6 +170,6 @@ def test_threads_can_share_a_judge(judge: Judge, name: str, samples: list[Sample
     shared = MAKERS[name]()
     parts = [samples[start::4] * 3 for start in range(4)]
     with ThreadPoolExecutor(4) as pool:
-        found = list(pool.map(lambda part: scores(shared, part), parts))
-    for part, values in zip(parts, found, strict=True):
+        results = list(pool.map(lambda part: scores(shared, part), parts))
+    for part, values in zip(parts, results, strict=True):
         assert values == pytest.approx(scores(judge, part), abs=TOLERANCE[name])

@@ -48,9 +48,9 @@ def test_an_encoder_is_made_a_judge(encoder: Path, tmp_path: Path) -> None:
     assert 0 < score < 1
     assert judge.info.signature.settings["dtype"] == "float32"
     assert JudgeConfig.load(tmp_path / "mine").form.forms == ("qcr",)
-    found = record(tmp_path / "mine")
-    assert (found["data"]["train"] + found["data"]["dev"], found["settings"]["num_train_epochs"]) == (300, 0.5)
-    assert [counts["rows"] for counts in found["data"]["by_model"].values()] == [150, 150]
+    metrics = record(tmp_path / "mine")
+    assert (metrics["data"]["train"] + metrics["data"]["dev"], metrics["settings"]["num_train_epochs"]) == (300, 0.5)
+    assert [counts["rows"] for counts in metrics["data"]["by_model"].values()] == [150, 150]
 
 
 def test_an_encoder_is_no_judge_before(encoder: Path, refused: Refused) -> None:
@@ -121,12 +121,12 @@ def test_a_mix_of_tasks_and_models_without_undecided_rows(encoder: Path, tmp_pat
 
 def test_arguments_are_those_of_the_paper(encoder: Path, tmp_path: Path) -> None:
     """Their names and defaults are in tests/golden/python.json."""
-    given = (0.5, 16, 1e-3, 0.1, "cosine", "steps", 5, None, None, "steps", 4, 1, 7)
-    BERTJudge(str(encoder)).fit(nested(), str(tmp_path), True, None, *given, config=CONFIG)
-    found = record(tmp_path)
-    settings = found["settings"]
+    options = (0.5, 16, 1e-3, 0.1, "cosine", "steps", 5, None, None, "steps", 4, 1, 7)
+    BERTJudge(str(encoder)).fit(nested(), str(tmp_path), True, None, *options, config=CONFIG)
+    metrics = record(tmp_path)
+    settings = metrics["settings"]
     expected = {"batch_size": 16, "warmup_ratio": 0.1, "lr_scheduler_type": "cosine", "save_steps": 4, "seed": 7}
     assert {name: settings[name] for name in expected} == expected
-    assert found["history"][0]["step"] == 4
+    assert metrics["history"][0]["step"] == 4
     with pytest.raises(InputError, match="report_to"):
         BERTJudge(str(encoder)).fit(nested(), tmp_path / "no", report_to="mlflow")

@@ -34,13 +34,13 @@ pytestmark = pytest.mark.usefixtures("endpoints")
 PARIS = Sample("It is Paris.", ("Paris",), "What is the capital of France?")
 
 
-def make(server: Endpoint, **given: object) -> LLMJudge:
-    return LLMJudge("org/m", "openai", **({"base_url": server.base_url, "store": "off", "retries": 1} | given))
+def make(server: Endpoint, **options: object) -> LLMJudge:
+    return LLMJudge("org/m", "openai", **({"base_url": server.base_url, "store": "off", "retries": 1} | options))
 
 
-def one(answer: Answer, sample: Sample = PARIS, **given: object) -> Verdict:
+def one(answer: Answer, sample: Sample = PARIS, **options: object) -> Verdict:
     with endpoint(answer) as server:
-        (verdict,) = make(server, **given).assess([sample])
+        (verdict,) = make(server, **options).assess([sample])
         return verdict
 
 
@@ -71,7 +71,7 @@ def test_the_last_verdict_counts(subtests: pytest.Subtests):
 
 
 def test_a_reply_without_verdict_is_undecided(subtests: pytest.Subtests):
-    for answer, said in [
+    for answer, explanation in [
         (Answer("I can't say."), "the reply has no verdict"),
         (Answer(""), "the reply has no verdict"),
         (Answer("<think>Final answer: True"), "the reply's reasoning has no end"),
@@ -79,10 +79,10 @@ def test_a_reply_without_verdict_is_undecided(subtests: pytest.Subtests):
         (Answer("It says Final answer: True, and th", finish_reason="length"), "no verdict, as it was cut"),
         (Answer("It says", finish_reason="length"), "no verdict, as it was cut"),
     ]:
-        with subtests.test(answer=answer, said=said):
+        with subtests.test(answer=answer, explanation=explanation):
             verdict = one(answer)
             assert (verdict.score, verdict.label) == (None, None)
-            assert said in verdict.explanation
+            assert explanation in verdict.explanation
             assert "reply" in verdict.details
 
 
@@ -295,23 +295,23 @@ def test_the_signature_changes_when_a_number_can(subtests: pytest.Subtests):
     other = {"temperature": 0.5, "max_tokens": 5, "presence_penalty": 1.0, "enable_thinking": True}
     other |= {"think_token": "[/THINK]", "instruction_type": "strict", "hard_scores": True}
     other |= {"base_url": "http://127.0.0.1:2/v1"}
-    given = {"base_url": "http://127.0.0.1:1/v1", "store": "off"}
-    plain = LLMJudge("org/m", "openai", **given)
+    options = {"base_url": "http://127.0.0.1:1/v1", "store": "off"}
+    plain = LLMJudge("org/m", "openai", **options)
     assert plain.info.name == "m-soft"
     for name, value in (same | other).items():
         with subtests.test(name=name):
-            changed = LLMJudge("org/m", "openai", **(given | {name: value})).info
+            changed = LLMJudge("org/m", "openai", **(options | {name: value})).info
             assert (changed.signature != plain.info.signature) == (name in other)
             assert changed.name == changed.signature.settings["variant"]
 
 
 def test_bad_arguments_are_told_in_a_sentence(refused: Refused):
-    for arguments, error, said in [
+    for arguments, error, message in [
         ({"instruction_type": "loose"}, InputError, "instruction_type is 'loose'; 'soft' or 'strict' was expected"),
         ({"temperature": -1.0}, InputError, "temperature is -1"),
         ({"backend": "hf"}, ModelError, "'org/m' was not found"),
     ]:
-        with refused(match=said, error=error, arguments=arguments):
+        with refused(match=message, error=error, arguments=arguments):
             LLMJudge("org/m", **({"backend": "openai", "base_url": "http://127.0.0.1:1/v1"} | arguments))
 
 

@@ -25,12 +25,12 @@ def part(text: str, candidate: str, effect: float | None) -> Occlusion:
 def test_the_effect_of_a_part_is_the_score_that_is_lost_without_it(starter_exact: BERTJudge) -> None:
     without_percy = replace(SHELLEY, candidate="It was written by the poet Bysshe Shelley.")
     whole, without = starter_exact.assess([SHELLEY, without_percy])
-    found = starter_exact.explain(SHELLEY)
-    assert found.score == pytest.approx(whole.score, abs=1e-5)
-    (percy,) = (word for word in found.words if word.text == "Percy")
+    explanation = starter_exact.explain(SHELLEY)
+    assert explanation.score == pytest.approx(whole.score, abs=1e-5)
+    (percy,) = (word for word in explanation.words if word.text == "Percy")
     assert percy.effect == pytest.approx(whole.score - without.score, abs=1e-4)
-    assert found.sentences == ()  # there is one alone
-    assert [word.text for word in found.words] == SHELLEY.candidate.removesuffix(".").split()
+    assert explanation.sentences == ()  # there is one alone
+    assert [word.text for word in explanation.words] == SHELLEY.candidate.removesuffix(".").split()
 
 
 def test_what_names_the_reference_carries_a_verdict_of_the_starter(starter_exact: BERTJudge) -> None:
@@ -43,19 +43,19 @@ def test_what_names_the_reference_carries_a_verdict_of_the_starter(starter_exact
 
 def test_without_each_word_of_the_reference_it_is_no_longer_contained() -> None:
     candidate = "I think so. It was Mary Shelley, born in London."
-    found = CONTAINS.explain(Sample(candidate, ("Shelley Mary", "Mary Shelley"), "Who?"))
-    assert found.score == 1.0
+    explanation = CONTAINS.explain(Sample(candidate, ("Shelley Mary", "Mary Shelley"), "Who?"))
+    assert explanation.score == 1.0
     effects = [("I think so.", 0.0), ("It was Mary Shelley, born in London.", 1.0)]
-    assert [(sentence.text, sentence.effect) for sentence in found.sentences] == effects
-    assert {word.text: word.effect for word in found.words if word.effect} == {"Mary": 1.0, "Shelley": 1.0}
-    assert found.carrying() == [part("Mary", candidate, 1.0), part("Shelley", candidate, 1.0)]
+    assert [(sentence.text, sentence.effect) for sentence in explanation.sentences] == effects
+    assert {word.text: word.effect for word in explanation.words if word.effect} == {"Mary": 1.0, "Shelley": 1.0}
+    assert explanation.carrying() == [part("Mary", candidate, 1.0), part("Shelley", candidate, 1.0)]
 
 
 @pytest.mark.parametrize("candidate", ["", "  \n", "Paris", " Paris! "])
 def test_of_a_single_word_nothing_is_left_out(candidate: str) -> None:
-    found = CONTAINS.explain(Sample(candidate, ("Paris",), "Capital?"))
-    assert (found.sentences, found.words, found.carrying()) == ((), (), [])
-    assert found.score == float("Paris" in candidate)
+    explanation = CONTAINS.explain(Sample(candidate, ("Paris",), "Capital?"))
+    assert (explanation.sentences, explanation.words, explanation.carrying()) == ((), (), [])
+    assert explanation.score == float("Paris" in candidate)
 
 
 def test_either_of_two_that_say_the_same_stands_in_for_the_other() -> None:
@@ -76,24 +76,24 @@ TEXTS = {
 @pytest.mark.parametrize("name", TEXTS)
 def test_parts_lie_in_the_text_and_are_few(name: str) -> None:
     candidate = TEXTS[name]
-    found = CONTAINS.explain(Sample(candidate, ("42",), "Add."))
-    for parts, most in ((found.sentences, 12), (found.words, 24)):
+    explanation = CONTAINS.explain(Sample(candidate, ("42",), "Add."))
+    for parts, most in ((explanation.sentences, 12), (explanation.words, 24)):
         assert len(parts) <= most
-        ends = [end for each in parts for end in (each.start, each.end)]
+        ends = [end for span in parts for end in (span.start, span.end)]
         assert ends == sorted(ends)
-        assert all(each.text == candidate[each.start : each.end] == each.text.strip() != "" for each in parts)
-    whole = "".join(each.text for each in found.sentences) or candidate
+        assert all(span.text == candidate[span.start : span.end] == span.text.strip() != "" for span in parts)
+    whole = "".join(sentence.text for sentence in explanation.sentences) or candidate
     if name != "no sentence":
         assert "".join(whole.split()) == "".join(candidate.split())
-    assert found.words
+    assert explanation.words
 
 
 def test_sentences_and_words_of_scripts_and_lists() -> None:
-    texts = [each.text for each in CONTAINS.explain(Sample(TEXTS["sentences"], ("7",))).sentences]
+    texts = [sentence.text for sentence in CONTAINS.explain(Sample(TEXTS["sentences"], ("7",))).sentences]
     assert texts == ["One.", "Two!", "Three?", "(Four.)", '"Five."', "3.5 is six.", "Seven", "Eight or nine"]
     chinese = CONTAINS.explain(Sample(TEXTS["unspaced"], ("北京",)))
-    assert [each.text for each in chinese.sentences] == ["北京是中国的首都。", "不是上海！"]
-    assert [each.text for each in chinese.carrying()] == ["北", "京"]
+    assert [sentence.text for sentence in chinese.sentences] == ["北京是中国的首都。", "不是上海！"]
+    assert [word.text for word in chinese.carrying()] == ["北", "京"]
 
 
 class Moody(Judge):
@@ -109,9 +109,9 @@ class Moody(Judge):
 def test_a_judge_that_is_undecided() -> None:
     """Of an undecided row nothing is known; where a part decides whether there is a verdict, its effect is None."""
     assert Moody().explain(Sample("yes or no", ("x",))) == Explanation(None)
-    found = Moody().explain(Sample("yes please yes", ("x",)))
-    assert [(each.text, each.effect) for each in found.words] == [("yes", 1.0), ("please", None), ("yes", 1.0)]
-    assert [each.text for each in found.carrying()] == ["yes", "yes"]
+    explanation = Moody().explain(Sample("yes please yes", ("x",)))
+    assert [(word.text, word.effect) for word in explanation.words] == [("yes", 1.0), ("please", None), ("yes", 1.0)]
+    assert [word.text for word in explanation.carrying()] == ["yes", "yes"]
 
 
 def test_a_sentence_stands_for_itself_unless_a_word_of_it_does() -> None:
@@ -120,7 +120,7 @@ def test_a_sentence_stands_for_itself_unless_a_word_of_it_does() -> None:
 
     def carrying(*words: tuple[str, float]) -> list[str]:
         inside = tuple(part(text, candidate, effect) for text, effect in words)
-        return [each.text for each in Explanation(0.7, sentences, inside).carrying()]
+        return [span.text for span in Explanation(0.7, sentences, inside).carrying()]
 
     assert carrying() == ["It is Paris.", "Or London."]
     assert carrying(("Paris", 0.2), ("London", -0.1)) == ["It is Paris.", "Or London."]

@@ -83,15 +83,15 @@ def test_its_name_goes_before_a_folder(install: Install, make_judge: MakeJudge) 
 @pytest.mark.usefixtures("not_installed")
 def test_what_is_missing_is_said_with_the_command(refused: Refused, complaint: Any, printed: Any) -> None:
     Path("large").mkdir()
-    said = "is in a package of its own, which is not installed: `pip install bert-judge-large`"
+    message = "is in a package of its own, which is not installed: `pip install bert-judge-large`"
     for call in (find_model, BERTJudge, JudgeSpec.of):
-        with refused(f"the judge 'large' {said}", error=ModelError, call=call):
+        with refused(f"the judge 'large' {message}", error=ModelError, call=call):
             call("large")
     for call in (find_model, JudgeSpec.of, Cascade):
-        with refused(f"the judge 'starter-large' {said}", error=ModelError, call=call):
+        with refused(f"the judge 'starter-large' {message}", error=ModelError, call=call):
             call("starter-large")
     for name in ("large", "starter-large"):
-        assert f"the judge '{name}' {said}" in complaint("score", EXAMPLES, "--judge", name)
+        assert f"the judge '{name}' {message}" in complaint("score", EXAMPLES, "--judge", name)
     assert "starter-large  not there: pip install bert-judge-large" in printed("doctor")
     with refused("did you mean large?"):
         JudgeSpec.of("larg")
@@ -101,13 +101,13 @@ def test_a_package_that_can_not_be_used(install: Install, refused: Refused) -> N
     weights = install(
         points={**POINTS, "gone": "no_such_module:X", "lacking": "{module}:NOTHING", "odd": "json:dumps"},
     )
-    for name, said in [
+    for name, message in [
         ("gone", "the package bert-judge-large, which offers the judge 'gone', can't be used"),
         ("lacking", "which offers the judge 'lacking', can't be used"),
         ("odd", "which offers the judge 'odd', can't be used"),
         ("starter-large", f"lacks the files of the judge 'starter-large': there is no {weights / 'cascade.json'}"),
     ]:
-        with refused(said, error=ModelError, name=name):
+        with refused(message, error=ModelError, name=name):
             JudgeSpec.of(name)
     write_cascade(weights)
     with refused("'starter-large' is a cascade of judges", error=ModelError):
@@ -150,7 +150,7 @@ def test_the_starter_decides_where_it_is_sure_and_large_the_rest(install: Instal
 def test_a_cascade_for_other_weights_and_a_broken_one(install: Install, refused: Refused) -> None:
     weights = install()
     hashes = {"starter": model_hashes(STARTER_FOLDER)["weights"], "large": model_hashes(weights)["weights"]}
-    for changes, said in [
+    for changes, message in [
         ({"stages": {**hashes, "starter": "0123456789ab"}}, "was made for another starter (weights 0123456789ab, not"),
         ({"stages": {**hashes, "large": "0123456789ab"}}, "was made for another large (weights 0123456789ab, not"),
         ({"stages": {"starter": hashes["starter"]}}, "is not a cascade"),
@@ -160,5 +160,5 @@ def test_a_cascade_for_other_weights_and_a_broken_one(install: Install, refused:
         ({"format": 9}, "its format is not 1"),
     ]:
         write_cascade(weights, **changes)
-        with refused(said, error=InputError, changes=changes):
+        with refused(message, error=InputError, changes=changes):
             Cascade("starter-large")

@@ -31,12 +31,12 @@ def table_of(**more: list) -> pd.DataFrame:
 def test_anything_with_an_order_is_a_list_of_texts():
     expected = [Sample("Paris", ("Paris",), "q0"), Sample("Rome", ("Paris",), "q1")]
     for kind in (list, tuple, iter, np.array, pd.Series, lambda values: (value for value in values)):
-        found = make_samples(kind(QUESTIONS), kind(CANDIDATES), kind(REFERENCES))
-        assert found == expected
-        assert all(type(text) is str for each in found for text in (each.candidate, *each.references))
+        samples = make_samples(kind(QUESTIONS), kind(CANDIDATES), kind(REFERENCES))
+        assert samples == expected
+        assert all(type(text) is str for sample in samples for text in (sample.candidate, *sample.references))
         assert JUDGE.predict(kind(CANDIDATES), kind(REFERENCES)) == [1.0, 0.0]
     assert make_samples([], CANDIDATES, np.array([["a", "b"], ["c", "d"]]))[1] == Sample("Rome", ("c", "d"))
-    assert [each.question for each in make_samples([None, float("nan")], CANDIDATES, REFERENCES)] == [None, None]
+    assert [sample.question for sample in make_samples([None, float("nan")], CANDIDATES, REFERENCES)] == [None, None]
 
 
 def test_what_is_no_list_of_texts_is_said_in_a_sentence():
@@ -84,13 +84,13 @@ def test_half_a_character_is_read_as_u_fffd_by_every_judge(make_judge: MakeJudge
 def test_verdicts_are_added_to_a_data_frame():
     table = table_of(answer_count=[1, 2])
     before = table.copy(deep=True)
-    found = JUDGE.assess_table(table, {"candidate": "model_a"})
+    assessed = JUDGE.assess_table(table, {"candidate": "model_a"})
     pd.testing.assert_frame_equal(table, before)
-    pd.testing.assert_frame_equal(found[list(table.columns)], before)
-    assert list(found.columns) == [*before.columns, "score", "label", "explanation"]
-    assert found.score.tolist() == [1.0, 0.0]
-    assert [str(found[name].dtype) for name in ("score", "label", "explanation")] == ["float64", "Int64", "string"]
-    again = JUDGE.assess_table(found, {"candidate": "model_a"}, prefix="second_")
+    pd.testing.assert_frame_equal(assessed[list(table.columns)], before)
+    assert list(assessed.columns) == [*before.columns, "score", "label", "explanation"]
+    assert assessed.score.tolist() == [1.0, 0.0]
+    assert [str(assessed[name].dtype) for name in ("score", "label", "explanation")] == ["float64", "Int64", "string"]
+    again = JUDGE.assess_table(assessed, {"candidate": "model_a"}, prefix="second_")
     assert again.second_label.tolist() == [1, 0]
     assert len(JUDGE.assess_table(table[:0], {"candidate": "model_a"})) == 0
 
@@ -114,13 +114,13 @@ def test_what_is_undecided_is_missing():
 def test_verdicts_are_added_to_a_dataset():
     rows = {"question": ["q"] * 3, "candidate": ["NYC", "LA", None], "references": [["x", "NYC"], ["NYC"], ["NYC"]]}
     dataset = Dataset.from_dict(rows)
-    found = JUDGE.assess_table(dataset.with_format("numpy"), prefix="judge_")
+    assessed = JUDGE.assess_table(dataset.with_format("numpy"), prefix="judge_")
     assert dataset.column_names == list(rows)
-    plain, explanations = found.with_format(None), ["identical to a reference", None, "the candidate is empty"]
+    plain, explanations = assessed.with_format(None), ["identical to a reference", None, "the candidate is empty"]
     assert plain["judge_score"][:] == [1.0, 0.0, 0.0]
     assert plain["judge_explanation"][:] == explanations
     kinds = {"judge_score": "float64", "judge_label": "int64", "judge_explanation": "string"}
-    assert {name: found.features[name].dtype for name in kinds} == kinds
+    assert {name: assessed.features[name].dtype for name in kinds} == kinds
 
 
 def test_verdicts_are_added_to_an_arrow_table():
@@ -198,9 +198,9 @@ def test_pandas_is_never_imported_by_us():
 
 def test_a_column_that_is_there_already_is_kept():
     table = table_of(label=[0, 0])
-    for given in (table, Dataset.from_pandas(table, preserve_index=False)):
-        found = JUDGE.assess_table(given, {"candidate": "model_a"})
-        names = found.column_names if isinstance(found, Dataset) else list(found.columns)
+    for source in (table, Dataset.from_pandas(table, preserve_index=False)):
+        assessed = JUDGE.assess_table(source, {"candidate": "model_a"})
+        names = assessed.column_names if isinstance(assessed, Dataset) else list(assessed.columns)
         assert names == [*table.columns, "judge_score", "judge_label", "judge_explanation"]
-        assert list(found["label"]) == [0, 0]
-        assert list(found["judge_label"]) == [1, 0]
+        assert list(assessed["label"]) == [0, 0]
+        assert list(assessed["judge_label"]) == [1, 0]

@@ -62,11 +62,13 @@ def test_it_is_compared_with_its_judge(tmp_path: Path) -> None:
 @pytest.mark.parametrize("architecture", ["bert", "roberta", "xlm-roberta", "deberta-v2", "modernbert", "eurobert"])
 def test_every_architecture(make_judge: MakeJudge, tmp_path: Path, architecture: str) -> None:
     path = str(make_judge(architecture))
-    found = quantize(path, NOBODY_KNOWS, tmp_path / "int8", max_flips=1)
-    assert found.rows + found.calibration_rows == len(NOBODY_KNOWS)
-    assert found.max_drift < 0.15  # of weights that learnt nothing, on a processor that may saturate
+    quantized = quantize(path, NOBODY_KNOWS, tmp_path / "int8", max_flips=1)
+    assert quantized.rows + quantized.calibration_rows == len(NOBODY_KNOWS)
+    assert quantized.max_drift < 0.15  # of weights that learnt nothing, on a processor that may saturate
     exact = BERTJudge(path, dtype="float32").predict(["Where?"], ["In Rome"], ["Rome"])[0]
-    assert BERTJudge(str(found.folder)).predict(["Where?"], ["In Rome"], ["Rome"])[0] == pytest.approx(exact, abs=0.15)
+    assert BERTJudge(str(quantized.folder)).predict(["Where?"], ["In Rome"], ["Rome"])[0] == pytest.approx(
+        exact, abs=0.15
+    )
 
 
 def test_a_judge_that_loses_too_much_is_not_written(make_judge: MakeJudge, tmp_path: Path) -> None:

@@ -107,8 +107,8 @@ def test_a_killed_reader_ends_the_command_in_a_sentence(judging: tuple[subproces
     os.kill(killed, signal.SIGKILL)
     _, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 1
-    said = "a process that reads ahead was killed; if memory was short, use fewer workers (0: none)."
-    assert err == f"bert-judge score: {said}\n"
+    message = "a process that reads ahead was killed; if memory was short, use fewer workers (0: none)."
+    assert err == f"bert-judge score: {message}\n"
     wait_until_ended([killed, other])
 
 

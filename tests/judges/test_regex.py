@@ -159,7 +159,7 @@ QUESTIONS, CANDIDATES, REFERENCES = ["q", "q"], ["Final answer: a", "Final answe
 
 
 def test_predict_takes_the_papers_form_and_every_judges(subtests: pytest.Subtests) -> None:
-    for given, named in [
+    for positional, named in [
         ((CANDIDATES, REFERENCES), {}),
         ((QUESTIONS, CANDIDATES, REFERENCES), {}),
         ((None, CANDIDATES, REFERENCES), {}),
@@ -169,15 +169,15 @@ def test_predict_takes_the_papers_form_and_every_judges(subtests: pytest.Subtest
         ((QUESTIONS,), {"candidates": CANDIDATES, "references": REFERENCES}),
         ((CANDIDATES, REFERENCES), {"questions": QUESTIONS}),
     ]:
-        with subtests.test(given=given, named=named):
-            assert RegexJudge().predict(*given, **named) == [1.0, 0.0]
+        with subtests.test(positional=positional, named=named):
+            assert RegexJudge().predict(*positional, **named) == [1.0, 0.0]
 
 
 def test_bad_arguments_are_told_in_a_sentence(refused: Refused) -> None:
-    for given, named in [((CANDIDATES,), {}), ((1, 2, 3, 4), {}), ((CANDIDATES, REFERENCES), {"batch_size": 3})]:
-        with refused("predict takes (candidates, references) or (questions,", given=given, named=named):
-            RegexJudge().predict(*given, **named)
-    for arguments, said in [
+    for positional, named in [((CANDIDATES,), {}), ((1, 2, 3, 4), {}), ((CANDIDATES, REFERENCES), {"batch_size": 3})]:
+        with refused("predict takes (candidates, references) or (questions,", positional=positional, named=named):
+            RegexJudge().predict(*positional, **named)
+    for arguments, message in [
         ({"pattern": "Answer: (.+"}, "is not a regular expression (missing ) at position"),
         ({"pattern": "Answer: .+"}, "has no group; put the part that is the answer into parentheses"),
         ({"pattern": None}, "is not a regular expression"),
@@ -187,7 +187,7 @@ def test_bad_arguments_are_told_in_a_sentence(refused: Refused) -> None:
         ({"threshold": 0}, "threshold is 0"),
         ({"threshold": float("nan")}, "threshold is nan"),
     ]:
-        with refused(said, arguments=arguments):
+        with refused(message, arguments=arguments):
             RegexJudge(**arguments)
 
 

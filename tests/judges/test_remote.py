@@ -31,12 +31,12 @@ def url(starter: BERTJudge) -> Iterator[str]:
 
 def test_verdicts_are_those_of_the_served_judge(url: str, starter: BERTJudge, samples: list[Sample]) -> None:
     remote = RemoteJudge(url, request_rows=5, connections=2)
-    own, found = list(starter.assess(samples)), list(remote.assess(samples))
-    assert [each.label for each in found] == [each.label for each in own]
-    assert [each.score for each in found] == pytest.approx([each.score for each in own], abs=5e-3)
-    assert [each.truncated for each in found] == [each.truncated for each in own]
-    assert [each.out_of_scope for each in found] == [each.out_of_scope for each in own]
-    assert found[0].details.keys() == own[0].details.keys()
+    expected, verdicts = list(starter.assess(samples)), list(remote.assess(samples))
+    assert [verdict.label for verdict in verdicts] == [verdict.label for verdict in expected]
+    assert [verdict.score for verdict in verdicts] == pytest.approx([verdict.score for verdict in expected], abs=5e-3)
+    assert [verdict.truncated for verdict in verdicts] == [verdict.truncated for verdict in expected]
+    assert [verdict.out_of_scope for verdict in verdicts] == [verdict.out_of_scope for verdict in expected]
+    assert verdicts[0].details.keys() == expected[0].details.keys()
     assert remote.info.signature == starter.info.signature
     assert (remote.info.scale, remote.info.threshold) == ("probability", 0.5)
 
@@ -51,9 +51,9 @@ def test_one_of_several_is_named(url: str, refused: Refused) -> None:
 
 
 def test_score_asks_a_server(url: str, folder: Path, command: Command, subtests: pytest.Subtests) -> None:
-    for name, given in [("first", ()), ("named", ("--judge", "containment"))]:
+    for name, flags in [("first", ()), ("named", ("--judge", "containment"))]:
         with subtests.test(name=name):
-            judged = command("score", EXAMPLES, "--server", url, "--output_dir", name, "--no_report", "--quiet", *given)
+            judged = command("score", EXAMPLES, "--server", url, "--output_dir", name, "--no_report", "--quiet", *flags)
             assert judged == (0, "", "")
     here = command("score", EXAMPLES, "--judge", "containment", "--output_dir", "here", "--no_report", "--quiet")
     assert here == (0, "", "")
@@ -100,7 +100,7 @@ def test_rows_that_fail_for_good_are_undecided_and_failed() -> None:
 
 
 def test_what_no_try_mends_is_an_error(refused: Refused) -> None:
-    for answer, said, error in [
+    for answer, message, error in [
         (Answer(status=401), "is the key right (api_key, or BERT_JUDGE_API_KEY)?", ModelError),
         (Answer(status=404), "is it the address of a bert-judge serve?", ModelError),
         (Answer(status=422), "answered 422 (scripted trouble)", InputError),
@@ -108,20 +108,20 @@ def test_what_no_try_mends_is_an_error(refused: Refused) -> None:
         (Answer(body="{}"), "sent what is not verdicts", ModelError),
         (Answer(body='{"verdicts": []}'), "gave 0 verdicts for", ModelError),
     ]:
-        with answering(answer) as faults, refused(said, error=error, answer=answer):
+        with answering(answer) as faults, refused(message, error=error, answer=answer):
             list(RemoteJudge(faults.base_url, retries=0).assess([ROW]))
     with endpoint(Answer()) as other, refused("it lists other models than judges", error=ModelError):
         RemoteJudge(other.base_url)
 
 
 def test_arguments_that_make_no_sense(refused: Refused) -> None:
-    for values, said in [
+    for values, message in [
         ({"server": "localhost:8000"}, "server is 'localhost:8000'; an address"),
         ({"server": "http://u:secret@host:x/"}, "server is not an address"),
         ({"connections": 0}, "connections is 0"),
         ({"timeout": 0}, "timeout is 0"),
     ]:
-        with refused(said, values=values):
+        with refused(message, values=values):
             RemoteJudge(**{"server": "http://127.0.0.1:9", **values})
     with refused("is bert-judge serve running there?", error=ModelError):
         RemoteJudge("http://user:secret@127.0.0.1:9")
@@ -132,9 +132,9 @@ def test_a_key_is_sent(monkeypatch: pytest.MonkeyPatch, refused: Refused) -> Non
         for key in (None, "wrong"):
             with refused("is the key right (api_key, or BERT_JUDGE_API_KEY)?", error=ModelError):
                 RemoteJudge(url, api_key=key)
-        given = RemoteJudge(url, api_key="secret")
-        assert given.predict(None, ["xyz"], ["r"]) == [3.0]
-        assert "secret" not in repr(given.info.signature)
+        judge = RemoteJudge(url, api_key="secret")
+        assert judge.predict(None, ["xyz"], ["r"]) == [3.0]
+        assert "secret" not in repr(judge.info.signature)
         assert JudgeSpec.of({"judge_type": "RemoteJudge", "server": url, "api_key": "secret"}).make().info.name
         monkeypatch.setenv("BERT_JUDGE_API_KEY", "secret")
         assert RemoteJudge(url).predict(None, ["xyz"], ["r"]) == [3.0]
@@ -143,5 +143,5 @@ def test_a_key_is_sent(monkeypatch: pytest.MonkeyPatch, refused: Refused) -> Non
 
 
 def test_a_key_is_no_flag(complaint: Callable[..., str]) -> None:
-    said = complaint("score", EXAMPLES, "--server", "http://127.0.0.1:9", "--api_key", "secret", status=2)
-    assert "there is no flag --api_key" in said
+    message = complaint("score", EXAMPLES, "--server", "http://127.0.0.1:9", "--api_key", "secret", status=2)
+    assert "there is no flag --api_key" in message

@@ -92,14 +92,14 @@ def test_a_scope_changes_no_score_and_no_signature(make_judge: MakeJudge, tmp_pa
 
 
 def test_rows_outside_are_counted_with_the_accuracy_of_the_others() -> None:
-    said = [("in German", 1, 0), ("in German", 0, 1), ("in Han script", 1, 1), (None, 1, 1), (None, 0, 0), (None, 1, 0)]
+    rows = [("in German", 1, 0), ("in German", 0, 1), ("in Han script", 1, 1), (None, 1, 1), (None, 0, 0), (None, 1, 0)]
     records = []
-    for i, (reason, gold, label) in enumerate(said):
+    for i, (reason, gold, label) in enumerate(rows):
         outside = {"out_of_scope": reason} if reason else {}
         records.append({"id": str(i), "score": 0.5, "label": label, "gold": gold, **outside})
-    found = Tally(records).summary().out_of_scope
-    assert (found.rows, found.reasons) == (3, {"in German": 2, "in Han script": 1})
-    assert (found.accuracy, found.agreement) == (1 / 3, 2 / 3)
+    counts = Tally(records).summary().out_of_scope
+    assert (counts.rows, counts.reasons) == (3, {"in German": 2, "in Han script": 1})
+    assert (counts.accuracy, counts.agreement) == (1 / 3, 2 / 3)
     assert Tally(records[3:]).summary().out_of_scope is None
     alone = Tally([{"id": "1", "score": 0.5, "label": None, "out_of_scope": "in German"}]).summary().out_of_scope
     assert (alone.accuracy, alone.agreement) == (None, None)

@@ -23,7 +23,7 @@ def singles(rows: int, agreed: int, seed: int = 0) -> Evidence:
 
 def clustered(questions: Sequence[tuple[int, int]], most: int) -> Evidence:
     """Questions as (rows, rows that disagree), of which none has more rows than `most`."""
-    rows, wrong = (np.array(each, float) for each in zip(*questions, strict=True))
+    rows, wrong = (np.array(column, float) for column in zip(*questions, strict=True))
     return Evidence(int(rows.sum()), int((rows - wrong).sum()), rows / most, wrong / most)
 
 
@@ -34,17 +34,17 @@ def test_with_one_row_a_question_it_is_the_exact_binomial_test(subtests: pytest.
             for wrong in range(max(0, most - 3), most + 3):
                 exact = binomtest(wrong, rows, 1 - target, alternative="less").pvalue <= delta
                 with subtests.test(target=target, delta=delta, rows=rows, wrong=wrong):
-                    found = {is_certified(singles(rows, rows - wrong, seed), target, delta) for seed in range(4)}
-                    assert found == {exact}
+                    outcomes = {is_certified(singles(rows, rows - wrong, seed), target, delta) for seed in range(4)}
+                    assert outcomes == {exact}
 
 
 def test_answers_that_differ_within_a_question_count_more_than_one_of_them() -> None:
-    chance, found = random.Random(1), [0, 0]
+    chance, certified = random.Random(1), [0, 0]
     for _ in range(60):
         wrong = [sum(chance.random() < 0.02 for _ in range(5)) for _ in range(200)]
-        found[0] += is_certified(clustered([(5, each) for each in wrong], 5), 0.95, 0.025)
-        found[1] += is_certified(singles(200, sum(chance.random() >= each / 5 for each in wrong)), 0.95, 0.025)
-    assert found[0] > 1.5 * found[1]
+        certified[0] += is_certified(clustered([(5, count) for count in wrong], 5), 0.95, 0.025)
+        certified[1] += is_certified(singles(200, sum(chance.random() >= count / 5 for count in wrong)), 0.95, 0.025)
+    assert certified[0] > 1.5 * certified[1]
 
 
 def test_the_fewest_rows() -> None:
@@ -69,7 +69,7 @@ NEEDED = rows_needed(0.9, 0.1)  # 22
 
 
 def test_the_sequence_ends_at_the_first_failure(subtests: pytest.Subtests) -> None:
-    for counts, found in [
+    for counts, expected in [
         ([], None),
         ([(0, 0), (NEEDED - 1, NEEDED - 1)], None),  # too few
         ([(NEEDED, NEEDED)], 0),
@@ -81,7 +81,7 @@ def test_the_sequence_ends_at_the_first_failure(subtests: pytest.Subtests) -> No
         ([(1000, 990), (1000, 990)], 0),  # the strictest of those that the same rows pass
     ]:
         with subtests.test(counts=counts):
-            assert fixed_sequence([singles(*each) for each in counts], 0.9, 0.1) == found
+            assert fixed_sequence([singles(*count) for count in counts], 0.9, 0.1) == expected
     path = [singles(50, 49), singles(200, 192), singles(400, 340)]
     assert [fixed_sequence(path, target, 0.05) for target in (0.92, 0.93)] == [1, None]
 

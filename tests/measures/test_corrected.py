@@ -61,13 +61,13 @@ def jeffreys(good: float, n: float) -> tuple[float, float]:
 def test_the_stratified_estimate_is_shares_by_verdict_with_jeffreys_intervals_put_together() -> None:
     called = [1] * 60 + [0] * 20 + [1] * 690 + [0] * 230  # three quarters are called right
     golds = [1] * 57 + [0] * 3 + [1] * 4 + [0] * 16
-    found = stratified(LabelledSample.of(called, range(80), golds))
-    assert found.value == pytest.approx(0.75 * 57 / 60 + 0.25 * 4 / 20)
+    estimate = stratified(LabelledSample.of(called, range(80), golds))
+    assert estimate.value == pytest.approx(0.75 * 57 / 60 + 0.25 * 4 / 20)
     (low_1, high_1), (low_0, high_0) = jeffreys(57, 60), jeffreys(4, 20)
     of_all = (1.959964 * (57 / 60 - 4 / 20)) ** 2 * 0.75 * 0.25 / 1000
     below = math.sqrt((0.75 * (57 / 60 - low_1)) ** 2 + (0.25 * (4 / 20 - low_0)) ** 2 + of_all)
     above = math.sqrt((0.75 * (high_1 - 57 / 60)) ** 2 + (0.25 * (high_0 - 4 / 20)) ** 2 + of_all)
-    assert (found.low, found.high) == pytest.approx((found.value - below, found.value + above), abs=1e-6)
+    assert (estimate.low, estimate.high) == pytest.approx((estimate.value - below, estimate.value + above), abs=1e-6)
 
 
 def test_with_all_rows_labelled_or_the_same_said_of_all_the_judge_has_no_say() -> None:
@@ -77,8 +77,8 @@ def test_with_all_rows_labelled_or_the_same_said_of_all_the_judge_has_no_say() -
         assert estimate(sample).value == pytest.approx(share)
     for calls in [0, 1]:
         sample = LabelledSample.of([calls] * 1000, range(100), [1] * 90 + [0] * 10)
-        alone, found = labels_only(sample), corrected(sample)
-        assert (found.value, found.low, found.high) == pytest.approx((alone.value, alone.low, alone.high))
+        alone, combined = labels_only(sample), corrected(sample)
+        assert (combined.value, combined.low, combined.high) == pytest.approx((alone.value, alone.low, alone.high))
         assert power_tuned(sample).value == pytest.approx(0.9)
 
 
@@ -134,14 +134,14 @@ def test_wherever_one_stops_weighted_estimates_are_without_bias(labels: int) -> 
     probabilities = np.linspace(3, 1, rows) / np.linspace(3, 1, rows).sum()  # wrong answers are drawn more often
     golds = (chance.random(rows) < right).astype(float)
     called = np.where(chance.random(rows) < 0.1, 1 - golds, golds)
-    found: dict[str, list[float]] = {name: [] for name in ("labels only", "normal", "stratified", "unweighted")}
+    estimates: dict[str, list[float]] = {name: [] for name in ("labels only", "normal", "stratified", "unweighted")}
     for _ in range(400):
         places = drawn(chance, probabilities, labels)
         sample = LabelledSample.of(called, places, golds[places], probabilities[places])
-        for name in found.keys() - {"unweighted"}:
-            found[name].append(ESTIMATES[name](sample).value)  # type: ignore[union-attr]
-        found["unweighted"].append(golds[places].mean())
-    for name, values in found.items():
+        for name in estimates.keys() - {"unweighted"}:
+            estimates[name].append(ESTIMATES[name](sample).value)  # type: ignore[union-attr]
+        estimates["unweighted"].append(golds[places].mean())
+    for name, values in estimates.items():
         error = abs(np.mean(values) - golds.mean())
         noise = np.std(values) / math.sqrt(len(values))
         assert error > 6 * noise if name == "unweighted" else error < 4 * noise + 0.004, (name, error, noise)
@@ -152,7 +152,7 @@ CELLS = list(product((0.7, 0.8, 0.9, 0.95), (0.02, 0.08), (0.02, 0.08)))
 
 
 def misses(estimates: list[Estimate | None], truth: float) -> int:
-    return sum(each is None or not each.low <= truth <= each.high for each in estimates)
+    return sum(estimate is None or not estimate.low <= truth <= estimate.high for estimate in estimates)
 
 
 @pytest.mark.parametrize("labels", [100, 300, 1000])
@@ -191,9 +191,9 @@ def test_actively_drawn_labels_hold_the_truth_in_a_narrower_interval(labels: int
             ("uniform", np.full(2000, 1 / 2000)),
         ):
             places = drawn(chance, chances, labels)
-            found = corrected(LabelledSample.of(called, places, golds[places], chances[places]))
-            widths[strategy] += found.width
-            held += strategy == "active" and found.low <= 0.85 <= found.high
+            estimate = corrected(LabelledSample.of(called, places, golds[places], chances[places]))
+            widths[strategy] += estimate.width
+            held += strategy == "active" and estimate.low <= 0.85 <= estimate.high
     assert held / 300 > 0.93 - 3 * math.sqrt(0.07 * 0.93 / 300)
     assert widths["active"] < 0.93 * widths["uniform"]
 

@@ -33,12 +33,12 @@ def test_wilsons_interval_is_scipys_and_its_edges() -> None:
 
 def test_one_answer_a_question_and_copies_of_it_have_wilsons_interval() -> None:
     for right, rows in [(0, 1), (1, 1), (0, 40), (40, 40), (7, 40), (500, 1000)]:
-        each = [1] * right + [0] * (rows - right)
-        assert rate_interval(each, [1] * rows) == wilson_interval(right, rows)
-        assert rate_interval(each, [1] * rows, 0.8) == wilson_interval(right, rows, 0.8)
+        by_question = [1] * right + [0] * (rows - right)
+        assert rate_interval(by_question, [1] * rows) == wilson_interval(right, rows)
+        assert rate_interval(by_question, [1] * rows, 0.8) == wilson_interval(right, rows, 0.8)
     for right, questions in [(3, 6), (0, 6), (6, 6), (1, 40), (20, 40)]:
-        each = [20] * right + [0] * (questions - right)
-        assert rate_interval(each, [20] * questions) == pytest.approx(wilson_interval(right, questions))
+        by_question = [20] * right + [0] * (questions - right)
+        assert rate_interval(by_question, [20] * questions) == pytest.approx(wilson_interval(right, questions))
 
 
 def test_answers_to_one_question_a_question_with_nearly_all_rows_and_no_rows() -> None:
@@ -68,7 +68,7 @@ def test_a_rate_is_an_estimate_with_its_method() -> None:
 
 @given(counts=counts)
 def test_what_holds_for_any_counts(counts: list[tuple[int, int]]) -> None:
-    right, rows = (list(each) for each in zip(*counts, strict=True))
+    right, rows = (list(column) for column in zip(*counts, strict=True))
     value = sum(right) / sum(rows)
     low, high = rate_interval(right, rows)
     assert 0 <= low <= value + 1e-9 and value - 1e-9 <= high <= 1 and low < high

@@ -48,12 +48,12 @@ def test_a_wanted_precision_or_recall_costs_as_little_as_it_can(rows: list[tuple
         (thresholds.for_recall, "recall", "precision"),
     ):
         reached = [getattr(t, cost) for t in tried if (getattr(t, kept) or 0) >= wanted]
-        found = choose(scores, golds, wanted)
-        assert (found is None) == (not reached)
-        if found:
-            assert found.confusion == counts(scores, golds, found.value)
-            assert getattr(found.confusion, kept) >= wanted
-            assert getattr(found.confusion, cost) == pytest.approx(max(reached))
+        threshold = choose(scores, golds, wanted)
+        assert (threshold is None) == (not reached)
+        if threshold:
+            assert threshold.confusion == counts(scores, golds, threshold.value)
+            assert getattr(threshold.confusion, kept) >= wanted
+            assert getattr(threshold.confusion, cost) == pytest.approx(max(reached))
 
 
 def test_a_threshold_lies_between_two_scores():
@@ -65,13 +65,13 @@ def test_a_threshold_lies_between_two_scores():
 def test_auroc_and_balanced_accuracy_are_those_of_scikit_learn(rows: list[tuple[float, int]]):
     scores, golds = map(list, zip(*rows, strict=True))
     labels = [int(score >= 0.5) for score in scores]
-    found = counts(scores, golds, 0.5).balanced_accuracy
+    balanced = counts(scores, golds, 0.5).balanced_accuracy
     area = thresholds.Ranking.of(np.array(scores), np.array(golds)).auroc(np.ones(len(scores)))
     if len(set(golds)) == 1:
-        assert np.isnan(area) and found is None
+        assert np.isnan(area) and balanced is None
     else:
         assert area == pytest.approx(metrics.roc_auc_score(golds, scores))
-        assert found == pytest.approx(metrics.balanced_accuracy_score(golds, labels))
+        assert balanced == pytest.approx(metrics.balanced_accuracy_score(golds, labels))
 
 
 def test_cross_fitting_finds_nothing_where_there_is_nothing_to_find():
@@ -90,8 +90,8 @@ def test_cross_fitting_finds_nothing_where_there_is_nothing_to_find():
 def test_cross_fitting_keeps_clusters_whole():
     """Two questions: each is labelled by what the other one taught, here the opposite."""
     scores, golds = [0.2, 0.8, 0.2, 0.8], [0, 1, 1, 0]
-    found = thresholds.cross_fitted(scores, golds, ["a", "a", "b", "b"], thresholds.most_accurate)
-    assert found[:2].tolist() != [0, 1]
+    labels = thresholds.cross_fitted(scores, golds, ["a", "a", "b", "b"], thresholds.most_accurate)
+    assert labels[:2].tolist() != [0, 1]
     with pytest.raises(InputError, match="1 cluster of rows was given; two or more"):
         thresholds.cross_fitted(scores, golds, ["a"] * 4, thresholds.most_accurate)
 
@@ -140,8 +140,8 @@ def test_confusion_counts_at_its_edges_and_beyond() -> None:
         (Confusion(true_positive=3, true_negative=2), 1, 1, 1, 1, 1),
         (Confusion(false_positive=2, false_negative=2), 0, 0, 0, 0, -1),
     ]:
-        found = (confusion.accuracy, confusion.precision, confusion.recall, confusion.f1, confusion.kappa)
-        assert found == (accuracy, precision, recall, f1, kappa)
+        values = (confusion.accuracy, confusion.precision, confusion.recall, confusion.f1, confusion.kappa)
+        assert values == (accuracy, precision, recall, f1, kappa)
     for pair in [(2, 1), (0, -1), (1, None), (0.5, 1), ("1", 1)]:
         with pytest.raises(InputError, match="0 or 1"):
             Confusion.count([(1, 1), pair])
@@ -162,9 +162,9 @@ def test_expected_calibration_error_by_numpy(rows: list[tuple[float, int]], bins
         abs(scores[places == place].mean() - golds[places == place].mean()) if share else 0.0
         for place, share in enumerate(shares)
     ]
-    found = expected_calibration_error(scores.tolist(), golds.tolist(), bins)
-    assert found == pytest.approx(float(np.dot(shares, gaps)), abs=1e-12)
-    assert 0 <= found <= 1
+    error = expected_calibration_error(scores.tolist(), golds.tolist(), bins)
+    assert error == pytest.approx(float(np.dot(shares, gaps)), abs=1e-12)
+    assert 0 <= error <= 1
 
 
 def test_temperature_is_found_again_and_is_logistic_regressions() -> None:

@@ -31,11 +31,11 @@ def test_the_halves_of_the_audit_have_nothing_in_common() -> None:
     assert not {trial.sample.id for trial in CHOOSE} & {trial.sample.id for trial in FINAL}
     assert {trial.sample.id for trial in (*CHOOSE, *FINAL)} == {item.id for item in load_items()}
     wordings: list[dict[str, set[str]]] = [{}, {}]
-    for found, trials in zip(wordings, (CHOOSE, FINAL), strict=True):
+    for half, trials in zip(wordings, (CHOOSE, FINAL), strict=True):
         for trial in trials:
-            found.setdefault(trial.family, set()).add(halves.wording_key(trial.pattern))
+            half.setdefault(trial.family, set()).add(halves.wording_key(trial.pattern))
     for name in ("negated", "several answers", "vague", "refusal", "concludes otherwise", "polite frame"):
-        ours, theirs = (found[name] for found in wordings)
+        ours, theirs = (half[name] for half in wordings)
         assert not [key for key in ours & theirs if re.search("[a-z]", key)], name
 
 
@@ -60,14 +60,14 @@ def test_the_arithmetic_of_a_row_is_that_of_the_layers() -> None:
     row = Sample("It is Lima.", ("Lima",), "What is the capital of Peru?", gold=1)
     config = read_config(STARTER_FOLDER)
     width, inner, layers = (config[name] for name in ("hidden_size", "intermediate_size", "num_hidden_layers"))
-    said = measure.measure_cost(STARTER, [row])
-    tokens = int(float(said.split()[0]))
+    cost = measure.measure_cost(STARTER, [row])
+    tokens = int(float(cost.split()[0]))
     attention = 2 * 3 * tokens * width**2 + 2 * 2 * tokens**2 * width  # keys, queries, values; weights and their use
     after = 2 * width**2 + 2 * 2 * width * inner  # of a token, which in the last layer is the first one alone
     head = 2 * width**2 + 2 * 2 * width
     flop = layers * attention + ((layers - 1) * tokens + 1) * after + head
     size = (STARTER_FOLDER / "model.safetensors").stat().st_size
-    assert said == f"{tokens}.0 tokens and {flop / 1e9:.3f} GFLOP a row (1 rows); {size / 1e6:.1f} MB."
+    assert cost == f"{tokens}.0 tokens and {flop / 1e9:.3f} GFLOP a row (1 rows); {size / 1e6:.1f} MB."
 
 
 def labelled(count: int) -> list[Sample]:
@@ -86,7 +86,7 @@ def test_a_training_is_kept_and_measured_on_families_that_it_left_out(
 ) -> None:
     rows, base = labelled(60), str(make_judge("bert", type_vocab_size=3, max_position_embeddings=256))
     groups = ablate.by_family(rows, 50)
-    assert {name: len(own) for name, own in groups.items()} == {"options": 50, "open-domain": 50, "denials": 50}
+    assert {name: len(group) for name, group in groups.items()} == {"options": 50, "open-domain": 50, "denials": 50}
     for name in ("all", "without:options,denials"):
         record = ablate.run(name, rows, 60, tmp_path, base)
         weights = tmp_path / name / "model.safetensors"
@@ -104,8 +104,8 @@ def test_a_training_is_kept_and_measured_on_families_that_it_left_out(
         figures = ablate.measure(judge, groups)
         assert figures["labelled"]["rows"] == 100
         rule = "containment" if judge is seen else "exact match"
-        for found in figures["families"].values():
-            assert found["accuracy"] == found["rules"][rule]
+        for family in figures["families"].values():
+            assert family["accuracy"] == family["rules"][rule]
         path = tmp_path / f"{name}.json"
         path.write_text(json.dumps(json.loads(path.read_text()) | figures))
     (tmp_path / "unfinished.json").write_text(json.dumps({"without": ["options"], "rows": 60, "minutes": 1.0}))

@@ -96,7 +96,7 @@ def test_overlapping_runs_of_one_judge_stand_beside_another_judge(tmp_path: Path
 
 
 def test_judges_models_and_answers_that_come_again_stay_apart(tmp_path: Path):
-    runs = [make_run(tmp_path / name, THREE, says(*own)) for name, own in (("a", (1, 0, 0)), ("b", (0, 1, 0)))]
+    runs = [make_run(tmp_path / name, THREE, says(*labels)) for name, labels in (("a", (1, 0, 0)), ("b", (0, 1, 0)))]
     assert scores(collect(runs)) == [[1, 0, 0], [0, 1, 0]]
     runs = [make_run(tmp_path / name, answers("a", "b", model=name), says(1, 0), sha=name) for name in ("m1", "m2")]
     assert scores(collect(runs)) == [[1, 0, 1, 0]]
@@ -202,5 +202,5 @@ def test_results_deeper_down_are_found_once(tmp_path: Path):
         make_run(tmp_path / name, THREE, says(1, 0, 0), STARTER if name == "a" else LARGE)
     (tmp_path / "candidates").mkdir()
     (tmp_path / "candidates" / "run.json").write_text("{}")  # of generate: no verdicts beside it
-    found = find_runs([tmp_path, tmp_path / "a"])
-    assert [run.folder.name for run in found] == ["a", "b"]
+    runs = find_runs([tmp_path, tmp_path / "a"])
+    assert [run.folder.name for run in runs] == ["a", "b"]

@@ -27,8 +27,8 @@ HOSTILE = "</script><script>alert(1)</script><!-- <img src=x onerror=alert(2)> $
 
 def read(page: Path, name: str) -> Any:
     """The columns or a chunk of a page."""
-    found = re.search(rf'<script type="text/plain" id="{name}">([^<]*)</script>', page.read_text(encoding="utf-8"))
-    return json.loads(gzip.decompress(base64.b64decode(found[1])))
+    script = re.search(rf'<script type="text/plain" id="{name}">([^<]*)</script>', page.read_text(encoding="utf-8"))
+    return json.loads(gzip.decompress(base64.b64decode(script[1])))
 
 
 @pytest.fixture
@@ -42,11 +42,11 @@ def written(tmp_path: Path) -> Callable[..., Path]:
 
 
 def spans(text: str, gaps: list[int]) -> list[str]:
-    found, at = [], 0
+    marked, at = [], 0
     for before, length in zip(gaps[::2], gaps[1::2], strict=True):
-        found.append(text[at + before : at + before + length])
+        marked.append(text[at + before : at + before + length])
         at += before + length
-    return found
+    return marked
 
 
 def test_all_rows_can_be_read_again(written: Callable[..., Path]):
@@ -72,11 +72,11 @@ def test_marks_are_the_evidence_of_the_matched_reference(written: Callable[..., 
     candidate, references = "😀 It was nine, or Cafés, 1,000.0 of them", ("x 1000 z", "the 9 cafe", "nothing")
     samples = [Sample(candidate, references, "q")] * 2
     page = written(samples, [Verdict(1.0, 1, matched_reference=0), Verdict(1.0, 1)])
-    told, found = read(page, "texts-0")["marks"]
+    told, computed = read(page, "texts-0")["marks"]
     assert (told[0], spans(candidate, told[1]), spans(references[0], told[2])) == (0, ["1,000.0"], ["1000"])
     best = match(candidate, references).best_reference
-    assert (found[0], spans(candidate, found[1])) == (best, ["nine", "Cafés"])
-    assert spans(references[1], found[2]) == ["9", "cafe"]
+    assert (computed[0], spans(candidate, computed[1])) == (best, ["nine", "Cafés"])
+    assert spans(references[1], computed[2]) == ["9", "cafe"]
 
 
 def test_explanation_details_and_what_was_cut_are_there(written: Callable[..., Path]):
@@ -121,8 +121,8 @@ def test_the_policy_lets_this_script_and_style_run_and_no_other(written: Callabl
     text = written(answers("a"), says(1)).read_text(encoding="utf-8")
     policy = re.search(r'Content-Security-Policy" content="([^"]*)"', text)[1]
     for name, pattern in (("script", r"<script>(.*?)</script>"), ("style", r"<style>(.*?)</style>")):
-        (own,) = re.findall(pattern, text, re.DOTALL)
-        digest = base64.b64encode(hashlib.sha256(own.encode()).digest()).decode()
+        (content,) = re.findall(pattern, text, re.DOTALL)
+        digest = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
         assert f"{name}-src 'sha256-{digest}'" in policy
     assert "default-src 'none'" in policy
     assert not re.search(r"\sstyle=|\son\w+=\"", text.split("<script")[0])  # the policy would refuse these

@@ -220,9 +220,9 @@ def test_an_answer_side_by_side(fresh: Any, made: tuple[Path, VerdictTable]):
     fresh.wait_for_selector("#detail[open]")
     texts = fresh.locator("#detail .sides .text").all_inner_texts()
     assert texts == [row.question, row.references[0], row.candidate]
-    found = match(row.candidate, row.references)
-    pairs = ((row.references[0], found.references[0]), (row.candidate, found.candidate))
-    marked = [text[span.start : span.end] for text, own in pairs for span in own if span.relation in AGREEING]
+    matched = match(row.candidate, row.references)
+    pairs = ((row.references[0], matched.references[0]), (row.candidate, matched.candidate))
+    marked = [text[span.start : span.end] for text, spans in pairs for span in spans if span.relation in AGREEING]
     assert marked == ["9", "nine"]
     assert fresh.locator("#detail mark").all_inner_texts() == marked
     assert "logit" in fresh.inner_text("#detail")
@@ -295,15 +295,15 @@ def test_the_rows_that_fit_are_saved(fresh: Any, made: tuple[Path, VerdictTable]
     with fresh.expect_download() as lines:
         fresh.click("#save-jsonl")
     lines.value.save_as(tmp_path / "answers.jsonl")
-    found = [json.loads(line) for line in (tmp_path / "answers.jsonl").read_text(encoding="utf-8").splitlines()]
-    assert [each["id"] for each in found] == [f"id-{i}" for i in rows]
+    records = [json.loads(line) for line in (tmp_path / "answers.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert [record["id"] for record in records] == [f"id-{i}" for i in rows]
     texts = {"question": "Where is place 3?", "references": ["9 of them"], "candidate": HOSTILE}
     meta = {"task": "task 0", "model": "m2", "note": "note 3"}
     row = made[1].judges[0].verdicts[3]
     small = {"score": row.score, "label": row.label, "explanation": None}
     large = {"score": 0.333, "label": 0, "explanation": None}
     verdicts = {"small": small, "large": large}
-    assert found[0] == {"id": "id-3", **texts, "label": 1, **meta, "verdicts": verdicts}
+    assert records[0] == {"id": "id-3", **texts, "label": 1, **meta, "verdicts": verdicts}
     assert [sample.candidate for sample in open_source(tmp_path / "answers.jsonl")] == candidates
     with fresh.expect_download() as table:
         fresh.click("#save-csv")

@@ -89,7 +89,7 @@ def test_half_a_line_is_cut(tmp_path: Path, rest: bytes):
 
 
 @pytest.mark.parametrize(
-    ("other", "said"),
+    ("other", "message"),
     [
         ({"signature": Signature.make("Judge", model="b", dtype="float32")}, r"another judge \(model a, not b\)"),
         ({"signature": Signature("Other")}, r"another judge \(Judge a, not Other\)"),
@@ -100,13 +100,13 @@ def test_half_a_line_is_cut(tmp_path: Path, rest: bytes):
     ],
 )
 @pytest.mark.parametrize("whole", [True, False])
-def test_another_result_is_refused_and_untouched(tmp_path: Path, other: dict, said: str, whole: bool):
+def test_another_result_is_refused_and_untouched(tmp_path: Path, other: dict, message: str, whole: bool):
     if whole:
         complete(tmp_path)
     else:
         begin(tmp_path, ROWS[:3])
     before = contents(tmp_path)
-    with pytest.raises(OutputError, match=said) as error:
+    with pytest.raises(OutputError, match=message) as error:
         ResultFolder(tmp_path, replace(OURS, **other))
     assert "choose another folder, or pass overwrite=True" in str(error.value)
     assert contents(tmp_path) == before
@@ -199,14 +199,14 @@ def test_a_record_with_everything_and_with_nothing():
     columns = {"model": "m", "topic": "t", "score": 3, "candidate": "x", "gold": 1}
     sample = Sample("c", ("r", "s"), "q", "7", 0, columns)
     verdict = Verdict(0.5, 1, "why", 1, {"candidate": 3}, {"logit": 0.0})
-    said = {"id": "7", "score": 0.5, "label": 1, "gold": 0, "explanation": "why", "matched_reference": 1}
-    said |= {"truncated": {"candidate": 3}, "details": {"logit": 0.0}}
+    fields = {"id": "7", "score": 0.5, "label": 1, "gold": 0, "explanation": "why", "matched_reference": 1}
+    fields |= {"truncated": {"candidate": 3}, "details": {"logit": 0.0}}
     more = {"model": "m", "input_score": 3, "input_gold": 1}
     texts = {"topic": "t", "input_candidate": "x", "question": "q", "references": ["r", "s"], "candidate": "c"}
     row = Row.of(sample, verdict)
-    assert row.record() == said | more | texts
+    assert row.record() == fields | more | texts
     assert Row.read(row.record()).verdict == verdict
-    assert row.record(texts=False) == said | more | {"question_hash": cluster_hash("q", "7")}
+    assert row.record(texts=False) == fields | more | {"question_hash": cluster_hash("q", "7")}
     plain = Row.of(Sample("c", ("r",))).record()
     assert plain == {"id": None, "score": None, "label": None, "references": ["r"], "candidate": "c"}
 

@@ -196,15 +196,15 @@ def test_every_command_reads_parts(command: Command, folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("flags", "said"),
+    ("flags", "message"),
     [
         (["--part_rows", 5], "--part_rows is for parts; add --output_format parquet"),
         (["--actors", "2"], "--actors and --ray_address are for --engine ray"),
         (["--engine", "ray", "--output_format", "jsonl"], "--engine ray writes parts"),
     ],
 )
-def test_flags_that_do_not_fit_are_refused(complaint: Callable[..., str], flags: list[object], said: str) -> None:
-    assert said in complaint("score", EXAMPLES, "--judge", "containment", *flags)
+def test_flags_that_do_not_fit_are_refused(complaint: Callable[..., str], flags: list[object], message: str) -> None:
+    assert message in complaint("score", EXAMPLES, "--judge", "containment", *flags)
 
 
 def test_the_bytes_of_a_part_do_not_depend_on_other_parts(tmp_path: Path, starter: BERTJudge) -> None:

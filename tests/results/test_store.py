@@ -129,8 +129,8 @@ for number in count():
             break
     process.stdout.close()
     process.wait()
-    found = Store(tmp_path / "store.sqlite").get([str(number) for number in range(last + 1)])
-    assert len(found) == last + 1
+    entries = Store(tmp_path / "store.sqlite").get([str(number) for number in range(last + 1)])
+    assert len(entries) == last + 1
 
 
 def test_what_was_not_used_for_longest_is_dropped_over_the_size(tmp_path: Path) -> None:
@@ -156,8 +156,8 @@ def test_a_damaged_entry_is_never_served(tmp_path: Path) -> None:
         connection.execute("UPDATE entries SET value = replace(value, '1 x', '2 x') WHERE key = 'key 1'")
     connection.close()
     with pytest.warns(UserWarning, match="1 damaged entries of .*store.sqlite are dropped, and asked for again"):
-        found = store.get(["key 0", "key 1", "key 2"])
-    assert sorted(found) == ["key 0", "key 2"]
+        entries = store.get(["key 0", "key 1", "key 2"])
+    assert sorted(entries) == ["key 0", "key 2"]
     assert len(store) == 2
 
 
@@ -176,12 +176,12 @@ def test_a_damaged_file_is_mended_with_what_can_be_read(tmp_path: Path, place: f
     store, other = Store(path), Store(path)
     with pytest.warns(UserWarning, match="was damaged: .* could be read and are kept"):
         store.put({"new": {"text": "y"}})
-        found = store.get(keys)
-        store.put({key: {"text": "again"} for key in keys if key not in found})
+        entries = store.get(keys)
+        store.put({key: {"text": "again"} for key in keys if key not in entries})
         for n in range(300):
             store.put({f"more {n}": {"text": "z" * 900}})
-    assert len(found) > 100
-    assert all(entry["text"].startswith(key.split()[1] + " x") for key, entry in found.items())
+    assert len(entries) > 100
+    assert all(entry["text"].startswith(key.split()[1] + " x") for key, entry in entries.items())
     assert len(other.get(keys)) == 300
     assert list(tmp_path.glob("store.sqlite.damaged-*"))
 

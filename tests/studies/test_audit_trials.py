@@ -247,13 +247,13 @@ def test_undecided_is_neither_accepted_nor_kept():
 
 
 def test_containment_falls_for_mentions_and_keeps_what_it_normalises(lexical: Audit):
-    found = families(lexical)
-    assert found["negated"].rate.value > 0.9
-    assert found["several answers"].rate.value > 0.9
-    assert found["other entity"].rate.value == found["refusal"].rate.value == 0
-    assert found["case"].rate.value == found["white space"].rate.value == 1
-    assert found["look-alikes"].kept_right < 0.5 < found["look-alikes"].kept_wrong
-    rate = found["negated"].rate
+    by_family = families(lexical)
+    assert by_family["negated"].rate.value > 0.9
+    assert by_family["several answers"].rate.value > 0.9
+    assert by_family["other entity"].rate.value == by_family["refusal"].rate.value == 0
+    assert by_family["case"].rate.value == by_family["white space"].rate.value == 1
+    assert by_family["look-alikes"].kept_right < 0.5 < by_family["look-alikes"].kept_wrong
+    rate = by_family["negated"].rate
     assert rate.low < rate.value < rate.high
 
 

@@ -44,15 +44,15 @@ def of_row(run: Run, place: int, label: int | None = None, **further: Any) -> di
 
 
 def test_labels_of_a_file_correct_the_judge(run: Run, tmp_path: Path) -> None:
-    found = correct(run, label_file(tmp_path / "labels.jsonl", [of_row(run, place) for place in range(100)]))
+    correction = correct(run, label_file(tmp_path / "labels.jsonl", [of_row(run, place) for place in range(100)]))
     truth = np.mean([row["truth"] for row in ROWS])
-    assert found.confusion.n == 100
-    assert found.confusion.accuracy == pytest.approx(np.mean([row["truth"] == row["label"] for row in ROWS[:100]]))
-    assert found.labels_only.value == pytest.approx(np.mean([row["truth"] for row in ROWS[:100]]))
-    assert found.judge.value == pytest.approx(np.mean([row["label"] for row in ROWS]))
-    assert found.corrected.low < truth < found.corrected.high
-    assert found.corrected.width < 0.85 * found.labels_only.width
-    assert any("under 300 labels" in note for note in found.notes)
+    assert correction.confusion.n == 100
+    assert correction.confusion.accuracy == pytest.approx(np.mean([row["truth"] == row["label"] for row in ROWS[:100]]))
+    assert correction.labels_only.value == pytest.approx(np.mean([row["truth"] for row in ROWS[:100]]))
+    assert correction.judge.value == pytest.approx(np.mean([row["label"] for row in ROWS]))
+    assert correction.corrected.low < truth < correction.corrected.high
+    assert correction.corrected.width < 0.85 * correction.labels_only.width
+    assert any("under 300 labels" in note for note in correction.notes)
 
 
 def test_labels_of_the_run_itself_count_alone_and_besides_a_file(tmp_path: Path) -> None:
@@ -66,9 +66,9 @@ def test_labels_of_the_run_itself_count_alone_and_besides_a_file(tmp_path: Path)
     assert (both.of_file, both.of_run) == (70, 30)
     assert (correct(run).of_file, correct(run).of_run) == (0, 40)
     other = 1 - ROWS[3]["truth"]
-    found = correct(run, label_file(tmp_path / "one.jsonl", [of_row(run, 3, other)]))
-    assert found.confusion.n == 40
-    assert found.labels_only.value == pytest.approx(correct(run).labels_only.value + (1 if other else -1) / 40)
+    correction = correct(run, label_file(tmp_path / "one.jsonl", [of_row(run, 3, other)]))
+    assert correction.confusion.n == 40
+    assert correction.labels_only.value == pytest.approx(correct(run).labels_only.value + (1 if other else -1) / 40)
 
 
 def test_labels_match_by_id_where_there_are_no_texts(run: Run, tmp_path: Path) -> None:
@@ -84,14 +84,14 @@ def test_probabilities_of_the_file_weigh_its_labels(run: Run, tmp_path: Path) ->
     places = range(60)
     chances = [0.001 if place % 2 else 0.003 for place in places]
     lines = [of_row(run, place, probability=chance) for place, chance in zip(places, chances, strict=True)]
-    found = correct(run, label_file(tmp_path / "weighted.jsonl", lines))
+    correction = correct(run, label_file(tmp_path / "weighted.jsonl", lines))
     golds = np.array([row["truth"] for row in ROWS[:60]])
     weights = np.array([1.0 if place % 2 else 1 / 3 for place in places])
-    assert found.labels_only.value == pytest.approx(weights @ golds / weights.sum(), abs=0.01)
-    assert abs(found.labels_only.value - golds.mean()) > 0.001
+    assert correction.labels_only.value == pytest.approx(weights @ golds / weights.sum(), abs=0.01)
+    assert abs(correction.labels_only.value - golds.mean()) > 0.001
     equal = correct(run, label_file(tmp_path / "equal.jsonl", [of_row(run, p, probability=0.1) for p in places]))
     assert equal.labels_only.value == pytest.approx(golds.mean())
-    assert (found.drawn, equal.drawn) == ("drawn with different probabilities", "drawn uniformly")
+    assert (correction.drawn, equal.drawn) == ("drawn with different probabilities", "drawn uniformly")
 
 
 def test_labels_that_a_report_saved_are_not_taken_for_a_draw(run: Run, tmp_path: Path) -> None:
@@ -113,21 +113,23 @@ def test_labels_that_a_report_saved_are_not_taken_for_a_draw(run: Run, tmp_path:
 def test_labels_of_the_run_drawn_otherwise_are_left_out_and_said(tmp_path: Path) -> None:
     run = load_run(saved_run(tmp_path / "out", judged_rows(0, 600, 0.8, 0.1, labelled=40)))
     lines = [of_row(run, place, probability=0.001 * (1 + place % 3)) for place in range(30, 100)]
-    found = correct(run, label_file(tmp_path / "labels.jsonl", lines))
-    assert found.confusion.n == 70
-    assert any(note.startswith("30 labels of the run itself are left out") for note in found.notes)
+    correction = correct(run, label_file(tmp_path / "labels.jsonl", lines))
+    assert correction.confusion.n == 70
+    assert any(note.startswith("30 labels of the run itself are left out") for note in correction.notes)
 
 
 def test_undecided_rows_are_part_of_the_whole(tmp_path: Path) -> None:
     rows = [row | ({"score": None, "label": None} if place % 5 == 0 else {}) for place, row in enumerate(ROWS)]
     run = load_run(saved_run(tmp_path / "out", [row | {"gold": row["truth"]} for row in rows]))
-    found = correct(run)
-    assert (found.undecided, found.complete) == (120, True)
+    correction = correct(run)
+    assert (correction.undecided, correction.complete) == (120, True)
     truth = np.mean([row["truth"] for row in ROWS])
-    assert any(n.startswith(f"all rows are labelled: the accuracy of these rows is {truth:.1%}") for n in found.notes)
-    assert found.corrected.value == pytest.approx(truth, abs=1e-6)
-    assert found.judge.value == pytest.approx(np.mean([row["label"] for row in rows if row["label"] is not None]))
-    assert any(note.startswith("120 rows that the judge could not decide") for note in found.notes)
+    assert any(
+        n.startswith(f"all rows are labelled: the accuracy of these rows is {truth:.1%}") for n in correction.notes
+    )
+    assert correction.corrected.value == pytest.approx(truth, abs=1e-6)
+    assert correction.judge.value == pytest.approx(np.mean([row["label"] for row in rows if row["label"] is not None]))
+    assert any(note.startswith("120 rows that the judge could not decide") for note in correction.notes)
 
 
 def test_answers_to_one_question_are_one_cluster(tmp_path: Path) -> None:
@@ -146,15 +148,15 @@ def test_answers_to_one_question_are_one_cluster(tmp_path: Path) -> None:
 
 def estimates(run: Run, strategy: str, labels: int, seeds: int, pick: Callable[[Correction], float]) -> list[float]:
     """Estimates of one who labels the first answers of many orders, truthfully."""
-    found = []
+    values = []
     for seed in range(seeds):
         lines = []
         for draw in draw_order(run, strategy, seed)[:labels]:
             gold, meta = TRUTH[str(draw.row.candidate)], {"probability": draw.probability}
             lines.append(replace(draw.row, verdict=Verdict(None), gold=gold, meta=meta))
         file = Labels({row.key: row for row in lines}, {str(row.id): row for row in lines}, "labels.jsonl")
-        found.append(pick(correct(run, file)))
-    return found
+        values.append(pick(correct(run, file)))
+    return values
 
 
 @pytest.mark.parametrize("strategy", ["active", "uniform"])
@@ -168,7 +170,7 @@ def test_copies_of_an_answer_are_labelled_together_without_bias(tmp_path: Path, 
     run = load_run(saved_run(tmp_path / "out", rows))
     assert len(draw_order(run, strategy)) == 300
     truth = np.mean([row["truth"] for row in rows])
-    values = np.array(estimates(run, strategy, 100, 40, lambda found: found.labels_only.value))
+    values = np.array(estimates(run, strategy, 100, 40, lambda correction: correction.labels_only.value))
     assert abs(values.mean() - truth) < 4 * values.std() / math.sqrt(len(values)) + 0.003
 
 
@@ -220,9 +222,9 @@ def test_no_labels_even_votes_and_probabilities_here_and_there_are_said(run: Run
     even = [of_row(run, place, label) for place in range(20) for label in (0, 1)]
     with pytest.raises(InputError, match=r"labels.jsonl has as many labels 1 as 0 for each of the 20 rows"):
         correct(run, label_file(tmp_path / "labels.jsonl", even))
-    found = correct(run, label_file(tmp_path / "more.jsonl", [*even, *(of_row(run, p) for p in range(20, 60))]))
-    assert found.confusion.n == 40
-    assert any(note.startswith("20 rows have as many labels 1 as 0 in the file") for note in found.notes)
+    correction = correct(run, label_file(tmp_path / "more.jsonl", [*even, *(of_row(run, p) for p in range(20, 60))]))
+    assert correction.confusion.n == 40
+    assert any(note.startswith("20 rows have as many labels 1 as 0 in the file") for note in correction.notes)
     lines = [of_row(run, place) | ({"probability": 0.1} if place < 10 else {}) for place in range(30)]
     with pytest.raises(InputError, match="10 of the 30 matching labels"):
         correct(run, label_file(tmp_path / "labels.jsonl", lines))

@@ -47,7 +47,7 @@ def test_scores_and_labels_are_counted_by_model_task_and_metric() -> None:
 
 def test_several_answers_to_a_question() -> None:
     labels = {1: [1, 1, 1, 1], 2: [1, 0, 0, 0], 3: [0, 0, None, 0], 4: [1, 1, 0, 1]}
-    rows = [row(number, label, epoch=n) for number, own in labels.items() for n, label in enumerate(own)]
+    rows = [row(number, label, epoch=n) for number, epochs in labels.items() for n, label in enumerate(epochs)]
     (line,) = several_answers([*rows, row(9, 1), row(10, 1, epoch=1, task="once")])
     assert (line.task, line.questions, line.answers) == ("t", 4, 4)
     assert (line.accuracy.value, line.any_correct, line.majority, line.all_correct) == (0.5, 0.75, 0.5, 0.25)

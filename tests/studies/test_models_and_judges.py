@@ -39,21 +39,21 @@ def entry(model: str, labels: Sequence[int | None]) -> PlacedRun:
     return made("judge", "judge", model, rows(model, labels))
 
 
-def made(judge: str, kind: str, model: str, given: list[Row]) -> PlacedRun:
+def made(judge: str, kind: str, model: str, answers: list[Row]) -> PlacedRun:
     scale: Scale = "score" if kind in ("BERTScore", "RegexJudge") else "probability"
     record = {"identity": {"signature": {"name": kind, "settings": {}}, "input_sha256": model}, "scale": scale}
-    return PlacedRun(judge, model, Run(Path(f"{judge}-{model}"), given, record))
+    return PlacedRun(judge, model, Run(Path(f"{judge}-{model}"), answers, record))
 
 
-def run(folder: str, given: list[Row], judge: str = "J", sha256: str | None = None, **settings: str) -> Run:
+def run(folder: str, answers: list[Row], judge: str = "J", sha256: str | None = None, **settings: str) -> Run:
     signature = {"name": judge, "settings": settings}
-    return Run(Path(folder), given, {"identity": {"signature": signature, "input_sha256": sha256 or folder}})
+    return Run(Path(folder), answers, {"identity": {"signature": signature, "input_sha256": sha256 or folder}})
 
 
 def pairs_of(first: list[Row], second: list[Row]) -> list[tuple[Row, Row]]:
     """The answers that a comparison of two models matches, as far as they differ."""
-    (found,) = compare_models(tabulate([made("j", "j", "a", first), made("j", "j", "b", second)]), QUICK)
-    return [(flip.first, flip.second) for flip in found.pairs[0].flips]
+    (comparison,) = compare_models(tabulate([made("j", "j", "a", first), made("j", "j", "b", second)]), QUICK)
+    return [(flip.first, flip.second) for flip in comparison.pairs[0].flips]
 
 
 def test_rows_match_by_question_and_references_whatever_their_order():
@@ -105,23 +105,23 @@ def test_what_differs_is_told_by_the_runs():
 
 
 def test_one_judge_on_the_same_answers_in_another_file_and_order_is_a_repeat():
-    given = rows("a", [1, 0, 1, 0])
+    answers = rows("a", [1, 0, 1, 0])
     more = [row(i, "b", 1) for i in range(4)]
-    first, other = run("x", [*given, *more]), run("y", [*more[::-1], *given[::-1]])
+    first, other = run("x", [*answers, *more]), run("y", [*more[::-1], *answers[::-1]])
     entries = comparison_table([first, other])
     assert told(entries) == [("x", ""), ("y", "")]
     assert not entries.notes
-    found = agree(entries, QUICK)
-    assert (found.rows, found.disagreements) == (8, 0)
-    assert found.notes[0].startswith("x, y are of the same judge on the same answers: they only show how")
+    panel = agree(entries, QUICK)
+    assert (panel.rows, panel.disagreements) == (8, 0)
+    assert panel.notes[0].startswith("x, y are of the same judge on the same answers: they only show how")
 
 
 def test_a_part_of_one_judges_answers_is_no_other_model():
-    given = [row(i, answer, 1) for i in range(4) for answer in ("a", "b")]
-    entries = comparison_table([run("half", given[1::2]), run("whole", given)])
+    answers = [row(i, answer, 1) for i in range(4) for answer in ("a", "b")]
+    entries = comparison_table([run("half", answers[1::2]), run("whole", answers)])
     assert told(entries) == [("half", ""), ("whole", "")]
-    changed = [*given[:-1], row(3, "c", 1)]
-    assert told(comparison_table([run("x", given), run("y", changed)])) == [("J", "x"), ("J", "y")]
+    changed = [*answers[:-1], row(3, "c", 1)]
+    assert told(comparison_table([run("x", answers), run("y", changed)])) == [("J", "x"), ("J", "y")]
 
 
 def test_what_differs_can_be_said():
@@ -139,16 +139,16 @@ def test_models_of_different_judges_are_compared_with_a_warning():
     entries = comparison_table(runs)
     assert {judge.name for judge in entries.judges} == {DIFFERENT}
     assert "a by dtype float32, not bfloat16" in entries.notes[0]
-    (found,) = compare_models(entries, QUICK)
-    assert found.signature is None
-    assert len(found.pairs) == 1
+    (comparison,) = compare_models(entries, QUICK)
+    assert comparison.signature is None
+    assert len(comparison.pairs) == 1
     runs = [run("a", rows("a", [1]), "J"), run("b", rows("b", [1]), "J"), run("c", rows("c", [1]), "K")]
     assert comparison_table(runs).notes == ["c has a judge of its own, so its model is compared with no other."]
 
 
 def test_a_column_names_the_models():
-    given = [row(i, m, 1, meta={"model": m}) for i in range(4) for m in ("a", "b")] + [row(9, "c", 1)]
-    entries = comparison_table([run("out", given)], by="model")
+    answers = [row(i, m, 1, meta={"model": m}) for i in range(4) for m in ("a", "b")] + [row(9, "c", 1)]
+    entries = comparison_table([run("out", answers)], by="model")
     assert (told(entries), len(entries.rows)) == ([("out", "a"), ("out", "b")], 8)
     assert entries.notes == ["1 row of out has no model, and is left out."]
     a, b = ([row(i, "same", 1, meta={"model": m}) for i in range(4)] for m in ("a", "b"))
@@ -175,9 +175,9 @@ A, B, C = [1] * 60 + [0] * 40, [1] * 40 + [0] * 20 + [1] * 10 + [0] * 30, [1] * 
 
 
 def test_two_models():
-    (found,) = compare_models(tabulate([entry("a", A), entry("b", B)]), QUICK)
-    (pair,) = found.pairs
-    assert [(m.name, m.value.value) for m in found.models] == [("a", 0.6), ("b", 0.5)]
+    (comparison,) = compare_models(tabulate([entry("a", A), entry("b", B)]), QUICK)
+    (pair,) = comparison.pairs
+    assert [(m.name, m.value.value) for m in comparison.models] == [("a", 0.6), ("b", 0.5)]
     difference = pair.difference
     assert (difference.rows, difference.questions) == (100, 100)
     assert (difference.first_mean, difference.second_mean) == (0.6, 0.5)
@@ -190,27 +190,27 @@ def test_two_models():
 def test_flips_go_both_ways_with_the_surest_first():
     first = [row(0, "a", 1, score=0.6), row(1, "a", 1, score=0.9), row(2, "a", 0, score=0.1), row(3, "a", 1)]
     second = [row(0, "b", 0, score=0.4), row(1, "b", 0, score=0.1), row(2, "b", 1, score=0.7), row(3, "b", 1)]
-    (found,) = compare_models(tabulate([made("j", "j", "a", first), made("j", "j", "b", second)]), QUICK)
-    flips = [(flip.first.question, flip.better) for flip in found.pairs[0].flips]
+    (comparison,) = compare_models(tabulate([made("j", "j", "a", first), made("j", "j", "b", second)]), QUICK)
+    flips = [(flip.first.question, flip.better) for flip in comparison.pairs[0].flips]
     assert flips == [("Question 1?", 0), ("Question 2?", 1), ("Question 0?", 0)]
 
 
 def test_several_models_are_corrected():
-    (found,) = compare_models(tabulate([entry("a", A), entry("b", [0] * 80 + [1] * 20), entry("c", C)]), QUICK)
-    pairs = {(p.first, p.second): p for p in found.pairs}
-    assert [m.name for m in found.models] == ["a", "c", "b"]
+    (comparison,) = compare_models(tabulate([entry("a", A), entry("b", [0] * 80 + [1] * 20), entry("c", C)]), QUICK)
+    pairs = {(p.first, p.second): p for p in comparison.pairs}
+    assert [m.name for m in comparison.models] == ["a", "c", "b"]
     assert pairs["a", "b"].p_holm == pytest.approx(3 * pairs["a", "b"].difference.p_value)
     assert pairs["a", "c"].p_holm == 1.0
 
 
 def test_undecided_rows_are_no_wrong_ones():
-    (found,) = compare_models(tabulate([entry("a", [1, 1, 0, None]), entry("b", [1, None, 0, 1])]), QUICK)
-    (pair,) = found.pairs
+    (comparison,) = compare_models(tabulate([entry("a", [1, 1, 0, None]), entry("b", [1, None, 0, 1])]), QUICK)
+    (pair,) = comparison.pairs
     difference = pair.difference
     assert (pair.matched, difference.rows, difference.only_first + difference.only_second) == (4, 2, 0)
     assert pair.difference.value == 0
     assert pair.difference_all == 0
-    a = next(model for model in found.models if model.name == "a")
+    a = next(model for model in comparison.models if model.name == "a")
     assert (a.undecided, a.value.value, a.value_all) == (1, pytest.approx(2 / 3), 0.5)
 
 
@@ -224,18 +224,18 @@ def test_repeated_questions_are_one_draw():
     assert any("questions are repeated" in note for note in often.notes)
     assert not any("questions are repeated" in note for note in once.notes)
     models = [made("j", "j", name, rows(name, [1] * 20) * 3) for name in ("a", "b")]
-    (found,) = compare_models(tabulate(models), QUICK)
-    assert (found.models[0].value.low, found.models[0].value.high) == wilson_interval(20, 20)
+    (comparison,) = compare_models(tabulate(models), QUICK)
+    assert (comparison.models[0].value.low, comparison.models[0].value.high) == wilson_interval(20, 20)
 
 
 def test_scores_without_labels_are_compared_by_their_mean():
     def similar(name: str, shift: float) -> PlacedRun:
-        given = [row(i, name, None, score=0.5 + 0.01 * (i * 7 % 13) + shift * (1 + i % 3)) for i in range(50)]
-        return made("j", "BERTScore", name, given)
+        answers = [row(i, name, None, score=0.5 + 0.01 * (i * 7 % 13) + shift * (1 + i % 3)) for i in range(50)]
+        return made("j", "BERTScore", name, answers)
 
-    (found,) = compare_models(tabulate([similar("a", 0.0), similar("b", 0.01)]), QUICK)
-    assert found.measure == MEAN_SCORE
-    (pair,) = found.pairs
+    (comparison,) = compare_models(tabulate([similar("a", 0.0), similar("b", 0.01)]), QUICK)
+    assert comparison.measure == MEAN_SCORE
+    (pair,) = comparison.pairs
     assert pair.difference.value == pytest.approx(0.0198)
     assert (pair.difference.p_value < 0.001, pair.difference.only_second) == (True, 50)
 
@@ -246,10 +246,10 @@ def test_people_are_one_more_judge_and_rankings_are_compared():
 
     golds = {"a": [1, 1, 1, 1], "b": [1, 1, 1, 0], "c": [1, 0, 0, 0]}
     other = {"a": [1, 1, 1, 0], "b": [1, 1, 1, 1], "c": [1, 0, 0, 0]}
-    found = compare_models(tabulate([*models("same", golds, golds), *models("other", other, golds)]), QUICK)
-    assert [each.judge for each in found] == ["same", "other", HUMAN_LABELS]
-    assert [each.measure for each in found][:2] == [ACCURACY, ACCURACY]
-    ranked = {(each.first, each.second): each for each in rankings(found)}
+    comparisons = compare_models(tabulate([*models("same", golds, golds), *models("other", other, golds)]), QUICK)
+    assert [comparison.judge for comparison in comparisons] == ["same", "other", HUMAN_LABELS]
+    assert [comparison.measure for comparison in comparisons][:2] == [ACCURACY, ACCURACY]
+    ranked = {(ranking.first, ranking.second): ranking for ranking in rankings(comparisons)}
     assert ranked["same", HUMAN_LABELS].tau.tau == pytest.approx(1)
     assert ranked["same", "other"].tau.tau == pytest.approx(1 / 3)
     assert ranked["same", "other"].turned == [("a", "b")]
@@ -271,23 +271,26 @@ def test_models_that_can_not_be_compared(second: list[Row], message: str):
 
 
 def test_few_matching_rows_and_few_questions_are_told():
-    (found,) = compare_models(tabulate([entry("a", [1] * 40), made("judge", "", "b", rows("b", [1] * 60)[28:])]), QUICK)
-    assert any("only 12 of the 40 rows of a and the 32 of b match." in note for note in found.notes)
-    for count, said in [(1, "is only 1 question:"), (5, "are only 5 questions:")]:
-        (found,) = compare_models(tabulate([entry("a", [1] * count), entry("b", [0] * count)]), QUICK)
-        assert any(said in note for note in found.notes)
+    (comparison,) = compare_models(
+        tabulate([entry("a", [1] * 40), made("judge", "", "b", rows("b", [1] * 60)[28:])]), QUICK
+    )
+    assert any("only 12 of the 40 rows of a and the 32 of b match." in note for note in comparison.notes)
+    for count, message in [(1, "is only 1 question:"), (5, "are only 5 questions:")]:
+        (comparison,) = compare_models(tabulate([entry("a", [1] * count), entry("b", [0] * count)]), QUICK)
+        assert any(message in note for note in comparison.notes)
 
 
 @pytest.mark.parametrize(
-    ("shared", "said"), [(1, "only 1 question matches"), (9, "only 9 questions match, too few to compare; 10 or more")]
+    ("shared", "message"),
+    [(1, "only 1 question matches"), (9, "only 9 questions match, too few to compare; 10 or more")],
 )
-def test_next_to_nothing_in_common_is_refused(shared: int, said: str):
+def test_next_to_nothing_in_common_is_refused(shared: int, message: str):
     first, second = rows("a", [1] * 40), rows("b", [1] * 80)[40 - shared :]
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=message):
         compare_models(tabulate([made("j", "j", "a", first), made("j", "j", "b", second)]), QUICK)
     other = rows("a", [1] * 80)[40 - shared :]
     judges = [made("x", "x", "", first), made("y", "y", "", other)]
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=message):
         agree(tabulate(judges), QUICK)
 
 
@@ -305,22 +308,22 @@ def judged(name: str, labels: Sequence[int | None], golds: Sequence[int | None] 
 def test_two_judges():
     first, second, golds = [1] * 50 + [0] * 30 + [1] * 20, [1] * 50 + [0] * 40 + [1] * 10, [1] * 55 + [0] * 45
     entries = [judged("x", first, golds), judged("y", second, golds)]
-    found = agree(tabulate(entries), QUICK)
-    (pair,) = found.pairs
+    panel = agree(tabulate(entries), QUICK)
+    (pair,) = panel.pairs
     assert (pair.both_right, pair.only_first, pair.only_second, pair.both_wrong) == (60, 10, 0, 30)
     assert pair.agreement.value == pytest.approx(0.9)
     assert pair.kappa.value == pytest.approx(cohen_kappa_score(first, second))
     assert pair.kappa.low < pair.kappa.value < pair.kappa.high
-    assert (found.rows, found.disagreements) == (100, 10)
-    assert [judge.accuracy.value for judge in found.judges] == pytest.approx([0.75, 0.85])
+    assert (panel.rows, panel.disagreements) == (100, 10)
+    assert [judge.accuracy.value for judge in panel.judges] == pytest.approx([0.75, 0.85])
 
 
 def test_three_judges_and_their_majority():
     entries = [judged("x", [1, 1, 0, 0], [1, 1, 1, 0]), judged("y", [1, 0, 0, 0]), judged("z", [1, 1, 1, None])]
     table = tabulate(entries)
-    found = agree(table, QUICK)
-    assert [judge.alone for judge in found.judges] == [0, 1, 1]
-    assert [judge.undecided for judge in found.judges] == [0, 0, 1]
+    panel = agree(table, QUICK)
+    assert [judge.alone for judge in panel.judges] == [0, 1, 1]
+    assert [judge.undecided for judge in panel.judges] == [0, 0, 1]
     records = list(disagreement_records(table))
     labels = [[record["judges"][name]["label"] for name in "xyz"] for record in records]
     assert labels == [[1, 0, 1], [0, 0, 1]]
@@ -329,8 +332,8 @@ def test_three_judges_and_their_majority():
 
 def test_answers_of_which_one_judge_lacks_some():
     entries = [judged("x", [1, 0, 1, 0]), made("y", "y", "", rows("a", [1, 1, 1, 1, 1])[2:])]
-    found = agree(tabulate(entries), QUICK)
-    assert (found.rows, found.pairs[0].rows, found.pairs[0].only_second) == (2, 2, 1)
+    panel = agree(tabulate(entries), QUICK)
+    assert (panel.rows, panel.pairs[0].rows, panel.pairs[0].only_second) == (2, 2, 1)
     entries = [judged("x", [1]), made("y", "y", "", rows("b", [1]))]
     with pytest.raises(InputError, match="of the 1 rows of x and the 1 of y, none match"):
         agree(tabulate(entries), QUICK)
@@ -346,8 +349,8 @@ def test_rows_without_texts_are_matched_within_their_model():
 
 def test_scores_without_labels_are_compared_by_their_order():
     scored = made("s", "BERTScore", "", [row(i, "a", None, score=2.0 + i) for i in range(9)])
-    found = agree(tabulate([scored, judged("x", [0] * 5 + [1] * 4)]), QUICK)
-    (pair,) = found.pairs
+    panel = agree(tabulate([scored, judged("x", [0] * 5 + [1] * 4)]), QUICK)
+    (pair,) = panel.pairs
     assert (pair.labelled, pair.agreement, pair.kappa) == (0, Estimate(None), Estimate(None))
     assert pair.scores.tau > 0.7
-    assert found.notes == ["s gives no labels: only the order of its scores is compared."]
+    assert panel.notes == ["s gives no labels: only the order of its scores is compared."]

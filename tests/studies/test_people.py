@@ -56,8 +56,8 @@ def judged(rows: Sequence[Row], name: str = "judge", noise: float = 0.3, scale: 
     """A judge of probabilities that is wrong at times."""
     chance = np.random.default_rng(int(noise * 100))
     scores = [float(np.clip(0.25 + 0.5 * row.gold + chance.normal(0, noise), 0, 1)) for row in rows]
-    said = [judged_as(row, score=s, label=int(s >= 0.5)) for row, s in zip(rows, scores, strict=True)]
-    return saying(said, name, scale)
+    answers = [judged_as(row, score=s, label=int(s >= 0.5)) for row, s in zip(rows, scores, strict=True)]
+    return saying(answers, name, scale)
 
 
 def saying(rows: Sequence[Row], name: str = "judge", scale: Scale = "probability", sha256: str = "x") -> Run:
@@ -82,42 +82,42 @@ def test_undecided_rows_are_counted_and_not_wrong():
     rows = labelled()
     judge = judged(rows)
     doubts = [judged_as(row, score=None, label=None) if i < 60 else row for i, row in enumerate(judge.rows)]
-    found = found_of(replace(judge, rows=doubts))
+    evaluation = found_of(replace(judge, rows=doubts))
     decided = np.mean([row.label == gold.gold for row, gold in zip(doubts[60:], rows[60:], strict=True)])
-    agreement = found.judges[0].agreement
+    agreement = evaluation.judges[0].agreement
     assert agreement.undecided == 60
     assert agreement.accuracy.value == pytest.approx(decided)
     assert agreement.accuracy_all.value == pytest.approx(decided * 180 / 240)
-    assert any("60 of 240 rows are undecided" in note for note in found.notes)
+    assert any("60 of 240 rows are undecided" in note for note in evaluation.notes)
 
     rows = labelled(60)
     nothing = saying([judged_as(row, score=None, label=None) for row in rows], "mute")
-    found = found_of(judged(rows), nothing)
-    agreement = found.judges[1].agreement
+    evaluation = found_of(judged(rows), nothing)
+    agreement = evaluation.judges[1].agreement
     assert (agreement.counts, agreement.undecided, agreement.accuracy_all.value) == (Confusion(), 60, 0.0)
     assert agreement.accuracy == agreement.kappa == Estimate(None)
     assert (agreement.f1.value, agreement.brier, agreement.auroc) == (None, None, None)
-    assert found.judges[1].curve is None and found.comparisons[0].difference.only_second == 0
+    assert evaluation.judges[1].curve is None and evaluation.comparisons[0].difference.only_second == 0
 
 
 def test_a_similarity_has_no_calibration_and_gets_labels_from_other_rows():
     rows = labelled()
     judge = judged(rows, scale="score")
     unlabelled = replace(judge, rows=[judged_as(row, label=None) for row in judge.rows])
-    found = found_of(unlabelled)
-    agreement = found.judges[0].agreement
-    assert (agreement.brier, agreement.ece, found.judges[0].bins) == (None, None, ())
-    assert "chosen on other rows" in found.judges[0].labels
-    best = found.judges[0].thresholds[0]
-    assert accuracy(found) == best.held_out.accuracy < best.threshold.confusion.accuracy + 1e-9
+    evaluation = found_of(unlabelled)
+    agreement = evaluation.judges[0].agreement
+    assert (agreement.brier, agreement.ece, evaluation.judges[0].bins) == (None, None, ())
+    assert "chosen on other rows" in evaluation.judges[0].labels
+    best = evaluation.judges[0].thresholds[0]
+    assert accuracy(evaluation) == best.held_out.accuracy < best.threshold.confusion.accuracy + 1e-9
 
 
 def test_a_threshold_replaces_labels_and_has_to_be_on_the_scale():
     rows = labelled()
     judge = judged(rows)
-    found = found_of(judge, settings=replace(SETTINGS, threshold=0.8))
-    expected = np.mean([int(said.score >= 0.8) == row.gold for said, row in zip(judge.rows, rows, strict=True)])
-    assert accuracy(found) == pytest.approx(expected)
+    evaluation = found_of(judge, settings=replace(SETTINGS, threshold=0.8))
+    expected = np.mean([int(answer.score >= 0.8) == row.gold for answer, row in zip(judge.rows, rows, strict=True)])
+    assert accuracy(evaluation) == pytest.approx(expected)
     grades = replace(judge, rows=[judged_as(row, score=row.score * 4 + 1) for row in judge.rows])
     with pytest.raises(InputError, match=r"threshold 0\.5 is outside the scores of judge, which are on another scale"):
         found_of(grades, settings=replace(SETTINGS, threshold=0.5))
@@ -126,11 +126,11 @@ def test_a_threshold_replaces_labels_and_has_to_be_on_the_scale():
 def test_judges_are_compared_row_by_row():
     rows = labelled()
     good, bad = judged(rows, "good", 0.2), judged(rows, "bad", 0.6)
-    found, again = found_of(good, bad, replace(bad, folder=Path("again"))).comparisons
-    assert again == replace(found, name="again") and found.p_holm == pytest.approx(2 * found.difference.p_value)
-    right = [[a.label == row.gold for a, row in zip(each.rows, rows, strict=True)] for each in (good, bad)]
+    comparison, again = found_of(good, bad, replace(bad, folder=Path("again"))).comparisons
+    difference = comparison.difference
+    assert again == replace(comparison, name="again") and comparison.p_holm == pytest.approx(2 * difference.p_value)
+    right = [[a.label == row.gold for a, row in zip(run.rows, rows, strict=True)] for run in (good, bad)]
     first, second = (sum(a and not b for a, b in zip(*pair, strict=True)) for pair in (right, right[::-1]))
-    difference = found.difference
     assert (difference.only_first, difference.only_second) == (first, second)
     assert difference == Difference.of(*right, [row.cluster for row in rows], SETTINGS)
     assert difference.p_value != pytest.approx(binomtest(first, first + second).pvalue)
@@ -144,15 +144,15 @@ def test_judges_are_compared_row_by_row():
 
 def test_slices_hold_every_row_once_and_small_ones_say_so():
     rows = labelled()
-    found = found_of(judged(rows), settings=replace(SETTINGS, by=("topic",)))
+    evaluation = found_of(judged(rows), settings=replace(SETTINGS, by=("topic",)))
     kinds: dict[str, dict[str, int]] = {}
-    for part in found.slices:
+    for part in evaluation.slices:
         kinds.setdefault(part.kind, {})[part.level] = part.rows
     assert kinds.keys() == {"length", "candidate model", "topic"}
     assert all(sum(levels.values()) == 240 for levels in kinds.values())
     assert kinds["topic"] == {"a": 180, "b": 60}
     assert list(kinds["length"]) == ["1–20 characters", "21–80", "81–300"]
-    assert all(part.small == (part.rows < 50) for part in found.slices)
+    assert all(part.small == (part.rows < 50) for part in evaluation.slices)
     assert not is_small([0, 1] * 25) and is_small([1] * 95 + [0] * 5)
 
 
@@ -167,13 +167,13 @@ def test_too_many_levels_become_one_and_an_unknown_column_is_told():
 def test_the_worst_disagreements_are_the_surest_one_a_question():
     rows = labelled()
     judge = judged(rows)
-    found = found_of(judge, settings=replace(SETTINGS, worst=5)).judges[0]
-    sure = [abs(row.score - row.gold) for row in found.worst]
-    assert len(found.worst) == 5 and sure == sorted(sure, reverse=True) and min(sure) > 0.5
-    assert sure[0] == max(abs(said.score - row.gold) for said, row in zip(judge.rows, rows, strict=True))
-    assert len({row.cluster for row in found.worst}) == 5
-    assert found.worst[0].candidate and found.worst[0].meta["topic"]
-    assert found.disagreements == sum(said.label != row.gold for said, row in zip(judge.rows, rows, strict=True))
+    figures = found_of(judge, settings=replace(SETTINGS, worst=5)).judges[0]
+    sure = [abs(row.score - row.gold) for row in figures.worst]
+    assert len(figures.worst) == 5 and sure == sorted(sure, reverse=True) and min(sure) > 0.5
+    assert sure[0] == max(abs(answer.score - row.gold) for answer, row in zip(judge.rows, rows, strict=True))
+    assert len({row.cluster for row in figures.worst}) == 5
+    assert figures.worst[0].candidate and figures.worst[0].meta["topic"]
+    assert figures.disagreements == sum(answer.label != row.gold for answer, row in zip(judge.rows, rows, strict=True))
 
 
 def test_labels_of_several_people_become_the_one_of_most(tmp_path: Path):
@@ -181,8 +181,8 @@ def test_labels_of_several_people_become_the_one_of_most(tmp_path: Path):
     records = [{"id": i, "label": v, "who": "p"} for i, labels in votes.items() for v in labels]
     path = write_rows(tmp_path / "l.jsonl", records)
     rows = [Row(i, Verdict(0.5, 1), gold=1, candidate="x") for i in "1234"]
-    found = relabelled(rows, read_labels(path), columns=True)
-    assert [(row.id, row.gold, row.meta) for row in found] == [
+    merged = relabelled(rows, read_labels(path), columns=True)
+    assert [(row.id, row.gold, row.meta) for row in merged] == [
         ("1", 1, {"who": "p"}),
         ("2", None, {"who": "p"}),
         ("3", 0, {"who": "p"}),
@@ -204,14 +204,14 @@ def test_labels_are_matched_by_texts_before_ids(tmp_path: Path):
 
 
 def test_files_that_are_no_labels_are_told(tmp_path: Path, refused: Refused):
-    for records, said in [
+    for records, message in [
         ([{"id": 1, "other": 1}], "holds no labels yet; label some answers with bert-judge label, or map"),
         ([], "holds no labels yet; label some answers"),
         ([{"reference": "r", "candidate": "c"}, {"reference": "r"}], "l.jsonl line 2 has no candidate.*; fix it.$"),
         ([{"label": 1, "other": 1}], "neither texts nor ids"),
         ([{"id": 1, "label": "maybe"}], "line 1 has 'maybe' in the column 'label'"),
     ]:
-        with refused(match=said, records=records):
+        with refused(match=message, records=records):
             read_labels(write_rows(tmp_path / "l.jsonl", records))
 
 
@@ -221,7 +221,7 @@ def test_judges_are_compared_on_the_rows_that_all_have():
     one, other = judged(twice, "one"), judged(rows[10:], "other")
     table = labelled_part(side_by_side(replace(one, rows=one.rows[::-1]), other))
     assert sorted(row.id for row in table.rows) == sorted(row.id for row in rows[10:])
-    assert all([said.id for said in judge.verdicts] == [row.id for row in table.rows] for judge in table.judges)
+    assert all([verdict.id for verdict in judge.verdicts] == [row.id for row in table.rows] for judge in table.judges)
     assert table.notes == ["11 of 31 labelled rows were not judged by all and are left out."]
     bare = saying([Row(row.id, Verdict(row.score, row.label)) for row in one.rows[:30]], "bare")
     assert len(labelled_part(side_by_side(judged(rows, "one"), bare)).rows) == 30  # a result without texts
@@ -244,8 +244,8 @@ def test_results_of_one_judge_on_several_files_are_one_judge():
     rows = labelled(4)
     of_runs = [(rows[:2], "J1", "x"), (rows[2:], "J1", "y"), (rows[2:], "J2", "x"), (rows[2:], "J1", "x")]
     runs = [saying(some, judge, sha256=sha) for some, judge, sha in of_runs]
-    found = collect(runs, names=["a", "b", "c", "d"]).judges
-    assert [(judge.name, int(judge.judged.sum())) for judge in found] == [("a", 4), ("c", 2), ("d", 2)]
+    judges = collect(runs, names=["a", "b", "c", "d"]).judges
+    assert [(judge.name, int(judge.judged.sum())) for judge in judges] == [("a", 4), ("c", 2), ("d", 2)]
 
 
 def test_answers_that_an_earlier_run_of_the_judge_holds_count_once():

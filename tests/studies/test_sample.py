@@ -46,11 +46,11 @@ def test_whole_questions_are_drawn_and_the_same_of_every_result(results: Path) -
 
 def test_commands_say_what_was_drawn(results: Path, command: Command, complaint: Callable[..., str]) -> None:
     drawn = len(load_run("a", 600).rows)
-    said = f"{drawn:,} of the 3,000 rows of a were drawn, whole questions at random."
+    note = f"{drawn:,} of the 3,000 rows of a were drawn, whole questions at random."
     for words in ("compare a b", "evaluate a --output_dir e", "report a -o r.html"):
         status, out, _ = command(*words.split(), "--sample", 600)
         assert status == 0
-        assert f"note: {said}" in out.replace("\n", " ").replace("  ", " ") or said in out
+        assert f"note: {note}" in out.replace("\n", " ").replace("  ", " ") or note in out
         assert "were drawn" not in command(*words.split(), "--sample", 0)[1]
         assert "--sample: -1 was given" in complaint(*words.split(), "--sample", -1, status=2)
 
@@ -74,11 +74,11 @@ def test_rows_that_stay_in_their_files_are_the_same_rows(results: Path) -> None:
     assert len(opened.rows) == 3000
     assert next(iter(loaded.rows)) in opened.rows
     assert (opened.record, opened.left) == (loaded.record, 0)
-    given = [{**row, "label": int(row["id"] < 30)} for row in ROWS[:300]]
-    labels = read_labels(write_rows("labels.jsonl", given))
+    records = [{**row, "label": int(row["id"] < 30)} for row in ROWS[:300]]
+    labels = read_labels(write_rows("labels.jsonl", records))
     assert list(relabelled(opened.rows, labels)) == list(relabelled(loaded.rows, labels))
-    for each in (None, labels):
-        assert repr(correct(opened, each)) == repr(correct(loaded, each))
+    for source in (None, labels):
+        assert repr(correct(opened, source)) == repr(correct(loaded, source))
 
 
 def test_correct_and_show_keep_no_rows(command: Command, folder: Path) -> None:
@@ -104,5 +104,5 @@ def test_people_label_a_sample(capsys: pytest.CaptureFixture[str], monkeypatch: 
     for _ in range(2):  # the same rows when one goes on
         with open_labelling(LabelOptions(run="c", labels="people.jsonl")) as labelling:
             assert labelling.state()["total"] == len({row.key for row in drawn})
-    said = "of the 3,000 rows of c can be drawn: whole questions, chosen at random."
-    assert f"{len(drawn)} {said}" in capsys.readouterr().out
+    message = "of the 3,000 rows of c can be drawn: whole questions, chosen at random."
+    assert f"{len(drawn)} {message}" in capsys.readouterr().out

@@ -413,8 +413,8 @@ def test_settings_are_checked_at_once(refused: Refused):
 def test_a_missing_package_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Refused) -> None:
     for tracker in ("tensorboard", "wandb", "trackio"):
         monkeypatch.setattr("importlib.util.find_spec", lambda name, none=tracker: None if name == none else object())
-        said = rf"report_to={tracker} needs the package {tracker}.*\[{tracker}\]"
-        with refused(match=said, error=MissingExtraError):
+        message = rf"report_to={tracker} needs the package {tracker}.*\[{tracker}\]"
+        with refused(match=message, error=MissingExtraError):
             train("no-such-model", rows(), tmp_path, FORM, replace(CONFIG, report_to=(tracker,)))
 
 

@@ -30,38 +30,38 @@ def labelled_pools(folder: Path) -> dict[str, dict[str, list[Item]]]:
 
 def _chain(source: str, row: dict[str, Any]) -> Item | None:
     """A question with the reasoning of a candidate, and with the answer that it ends with where that is incorrect."""
-    found, question, right = _CHAIN.fullmatch(row["candidate"]), row.get("question") or "", row["references"][0]
-    if not found or re.search(r'"reasoning"|```', found["chain"]):
+    match, question, right = _CHAIN.fullmatch(row["candidate"]), row.get("question") or "", row["references"][0]
+    if not match or re.search(r'"reasoning"|```', match["chain"]):
         return None
-    said, choices = found["said"].strip("( "), tuple(re.findall(r"^\([A-J]\) (.*)", question, re.MULTILINE))
+    answer, choices = match["said"].strip("( "), tuple(re.findall(r"^\([A-J]\) (.*)", question, re.MULTILINE))
     if len(choices) == 1:
         return None  # no answer is incorrect
     if choices:
-        place = LETTERS.find(said[:1])
+        place = LETTERS.find(answer[:1])
         if not (0 <= place < len(choices) and re.match(r"\([A-J]\) .", right) and right[4:] in choices):
             return None
-        said, right_text = choices[place], right[4:]
-    elif parse_number(said) and parse_number(right):
+        answer, right_text = choices[place], right[4:]
+    elif parse_number(answer) and parse_number(right):
         right_text = right
     else:
         return None
-    wrong = said if differs(said, [right_text]) else ""
+    wrong = answer if differs(answer, [right_text]) else ""
     if row["label"] != (not wrong):
         return None
-    return Item(source, question, (right,), choices, solution=found["chain"].strip(), wrong=wrong)
+    return Item(source, question, (right,), choices, solution=match["chain"].strip(), wrong=wrong)
 
 
 def _graded(source: str, rows: list[dict[str, Any]]) -> list[Item]:
     """Questions with long references: an item for each answer graded as wrong, with all correct ones."""
-    found: dict[tuple[str, tuple[str, ...]], tuple[list[str], list[str]]] = defaultdict(lambda: ([], []))
+    by_question: dict[tuple[str, tuple[str, ...]], tuple[list[str], list[str]]] = defaultdict(lambda: ([], []))
     for row in rows:
         long = row.get("label_by") == "human" and row.get("question") and len(row["references"][0].split()) > 5
         clear = row["label"] or (row.get("label3") in (None, "contradictory") and not row.get("human_score"))
         if long and clear and row["label"] in (0, 1) and row["candidate"].strip():
-            found[row["question"], tuple(row["references"])][row["label"]].append(row["candidate"])
+            by_question[row["question"], tuple(row["references"])][row["label"]].append(row["candidate"])
     return [
         Item(source, question, references, wrong=wrong, same=tuple(rights))
-        for (question, references), (wrongs, rights) in found.items()
+        for (question, references), (wrongs, rights) in by_question.items()
         for wrong in wrongs
         if len(rights) > 1
     ]

@@ -80,7 +80,7 @@ class Bank:
 
     pools: dict[str, dict[str, list[Item]]]
     alike: dict[tuple[str, ...], list[str]]
-    given: dict[str, list[str]]
+    candidates: dict[str, list[str]]
     contexts: list[str] = field(default_factory=list)
 
     def add(self, items: Iterable[Item]) -> None:
@@ -121,7 +121,7 @@ class Bank:
         ends = ("first", words[0]), ("last", words[-1])
         ways: list[tuple[float, Callable[[], Sequence[str | None]]]] = [
             (0.5, lambda: [other_option(item)]),
-            (0.3, lambda: self.given.get(normalise(item.question), [])),
+            (0.3, lambda: self.candidates.get(normalise(item.question), [])),
             (0.3, lambda: self.alike.get((item.context[:200], shape(item.right)), []) if item.context else []),
             (0.4, lambda: [near_value(item.right, chance)]),
             (0.25, lambda: self.alike.get(("part", *chance.choice(ends)), [])),
@@ -131,8 +131,8 @@ class Bank:
         ]
         for _ in range(3):
             for odds, find in ways:
-                found = [text for text in find() if text] if chance.random() < odds else []
-                wrong = chance.choice(found) if found else None
+                texts = [text for text in find() if text] if chance.random() < odds else []
+                wrong = chance.choice(texts) if texts else None
                 if wrong and differs(wrong, item.answers) and len(wrong) < 3 * len(item.right) + 15:
                     return wrong
         return None
@@ -172,14 +172,14 @@ def read_bank(folder: Path) -> Bank:
                 contexts[item.context] = None
             if not item.choices and item.right.casefold() not in ("yes", "no", "unanswerable"):
                 _file_answer(alike, item)
-    given: dict[str, list[str]] = defaultdict(list)
+    candidates: dict[str, list[str]] = defaultdict(list)
     for _, rows in read_folder(folder / "labelled"):
         for row in rows:
             if row["label"] == 0 and row.get("question") and 1 < len(row["candidate"]) <= 50:
                 key = normalise(row["question"])
                 if key in questions and not _NO_VALUE.search(row["candidate"]):
-                    given[key].append(row["candidate"])
-    bank = Bank({}, alike, given, list(contexts))
+                    candidates[key].append(row["candidate"])
+    bank = Bank({}, alike, candidates, list(contexts))
     bank.add(items)
     return bank
 
@@ -205,10 +205,10 @@ def near_value(text: str, chance: Random) -> str | None:
 
 def other_option(item: Item) -> str | None:
     """The incorrect one of "A or B?" at the end of a question."""
-    found = _OR.search(item.question)
-    if not found:
+    match = _OR.search(item.question)
+    if not match:
         return None
-    one, two = re.sub(r"^(the|an|a) ", "", found["one"].strip()), found["two"].strip()
+    one, two = re.sub(r"^(the|an|a) ", "", match["one"].strip()), match["two"].strip()
     rights = {normalise(answer) for answer in item.references}
     return next((b for a, b in ((one, two), (two, one)) if normalise(a) in rights and len(b) < 50), None)
 
@@ -234,8 +234,8 @@ def shape(text: str) -> str:
 
 def first_word(question: str) -> str:
     """The word that says what is asked for: who, when, where, how many, which city …"""
-    found = re.search(r"\b(how \w+|(?:what|which) \w+|who|whose|when|where|why)\b", question.casefold())
-    return found[0] if found else ""
+    match = re.search(r"\b(how \w+|(?:what|which) \w+|who|whose|when|where|why)\b", question.casefold())
+    return match[0] if match else ""
 
 
 def _file_answer(alike: dict[tuple[str, ...], list[str]], item: Item) -> None:

@@ -152,13 +152,13 @@ def undecided(bank: Bank, item: Item, pair: tuple[str, str], chance: Random) -> 
     right, wrong = pair
     if chance.random() < 0.6:
         third = None if item.choices else bank.wrong(item, chance)
-        given = [right, wrong, *([third] if third and differs(third, [wrong]) else [])]
+        answers = [right, wrong, *([third] if third and differs(third, [wrong]) else [])]
         frame = draw("several", chance)
-        if "{3}" in frame and len(given) < 3:
+        if "{3}" in frame and len(answers) < 3:
             return
-        given = given[: 3 if "{3}" in frame else 2]
-        chance.shuffle(given)
-        both = doubtful = filled(frame, item, chance, **dict(zip("123", given, strict=False)))
+        answers = answers[: 3 if "{3}" in frame else 2]
+        chance.shuffle(answers)
+        both = doubtful = filled(frame, item, chance, **dict(zip("123", answers, strict=False)))
     else:
         both = frames.sentence(filled(draw("torn", chance), item, chance, **in_order(pair, chance)))
         doubtful = f"{both} {draw('no_choice', chance)}"
@@ -206,11 +206,11 @@ def terse(bank: Bank, item: Item, pair: tuple[str, str], chance: Random) -> Iter
     """A few words decide: yes or no after an answer, an "or" or a "not" between two."""
     right, wrong = pair
     if chance.random() < 0.6:
-        said, joint = pick(chance, "terse", "said"), pick(chance, "terse", "joints")
+        claim, joint = pick(chance, "terse", "said"), pick(chance, "terse", "joints")
 
         def agreed(verdict: str, answer: str) -> str:
             end = chance.choice(table("terse")[verdict])
-            return filled(f"{said}{joint}{upper(end) if joint[0] in '?.!' else end}", item, chance, x=answer)
+            return filled(f"{claim}{joint}{upper(end) if joint[0] in '?.!' else end}", item, chance, x=answer)
 
         no, yes, also = agreed("no", right), agreed("yes", right), agreed("yes", wrong)
     else:
@@ -230,9 +230,9 @@ def terse(bank: Bank, item: Item, pair: tuple[str, str], chance: Random) -> Iter
 
 def terse_frames() -> Iterator[str]:
     """All frames of terse answers."""
-    said, no, yes, both, one, joints = table("terse").values()
+    claims, no, yes, both, one, joints = table("terse").values()
     yield from (*both, *one)
-    yield from (f"{start}{joint}{end}" for start in said for joint in joints for end in (*no, *yes))
+    yield from (f"{start}{joint}{end}" for start in claims for joint in joints for end in (*no, *yes))
 
 
 def _after_denial(answer: str, other: str, item: Item, chance: Random) -> str:

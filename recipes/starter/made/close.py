@@ -52,8 +52,8 @@ def event(asked: str, on: str, chance: Random) -> tuple[str, str]:
     """A question about when something happened, and a sentence that answers it."""
     subject, past, *did = pick(chance, "close", "events")
     verb = f"did the {subject} {did[0]}" if did else f"was the {subject} {past.removeprefix('was ')}"
-    said = frames.fill(pick(chance, "close", "event statements"), o=on + "{x}", O=on.capitalize() + "{x}")
-    return f"{asked} {verb}?", frames.fill(said, s=subject, p=past)
+    statement = frames.fill(pick(chance, "close", "event statements"), o=on + "{x}", O=on.capitalize() + "{x}")
+    return f"{asked} {verb}?", frames.fill(statement, s=subject, p=past)
 
 
 def _off_year(year: int, chance: Random) -> int:
@@ -187,24 +187,24 @@ def close_names(bank: Bank, chance: Random) -> Rows:
 def explanations(bank: Bank, chance: Random) -> Rows:
     """A short explanation in other words, and one that gets it the wrong way round."""
     for item, right, _ in explained(chance):
-        said = pick(chance, "close", "explained")
+        opening = pick(chance, "close", "explained")
         for label, text in ((1, right), (0, item.wrong)):
-            yield item, Made(label, _say(said, text))
+            yield item, Made(label, _say(opening, text))
 
 
 def beside_the_point(bank: Bank, chance: Random) -> Rows:
     """Text on the topic of a question that explains nothing; with an explanation in it, the explanation counts."""
     for item, right, points in explained(chance):
-        said, first = pick(chance, "close", "explained"), chance.random() < 0.5
+        opening, first = pick(chance, "close", "explained"), chance.random() < 0.5
         texts = chance.sample(points, chance.choice((1, 1, 1, 2)))
         if chance.random() < 0.2:
             texts.insert(0, filled(draw("vague", chance), item, chance))
         whole = " ".join(upper(frames.sentence(text)) for text in texts)
-        alone = whole if len(texts) > 1 else chance.choice((texts[0], _say(said, texts[0].rstrip("."))))
+        alone = whole if len(texts) > 1 else chance.choice((texts[0], _say(opening, texts[0].rstrip("."))))
 
-        def answered(answer: str, whole: str = whole, said: str = said, first: bool = first) -> str:
-            own = frames.sentence(_say(said, answer))
-            return f"{own} {whole}" if first else f"{whole} {own}"
+        def answered(answer: str, whole: str = whole, opening: str = opening, first: bool = first) -> str:
+            statement = frames.sentence(_say(opening, answer))
+            return f"{statement} {whole}" if first else f"{whole} {statement}"
 
         yield from ((item, made) for made in beside(alone, answered, (right, item.wrong), chance))
 

@@ -18,13 +18,13 @@ _SPACES = ("  ", "\u00a0", "\n", "\t", " \u200b", "\u2009", "\u3000")
 @with_pair
 def ordered(bank: Bank, item: Item, pair: tuple[str, str], chance: Random) -> Iterator[Made]:
     """Orders to the judge, praise and markers change nothing: the answer counts; without one, a text is incorrect."""
-    said = fill(draw("orders" if chance.random() < 0.75 else "discredits", chance))
+    order = fill(draw("orders" if chance.random() < 0.75 else "discredits", chance))
     for label, text in ((1, pair[0]), (0, pair[1])):
         answer = frames.plain(text, item.question, chance)
         if chance.random() < 0.3:
             answer = fill(draw("markers", chance), x=text, q=item.question)
         joint = chance.choice((" ", "\n", "\n\n"))
-        parts = [answer, said] if chance.random() < 0.6 else [said, answer]
+        parts = [answer, order] if chance.random() < 0.6 else [order, answer]
         yield Made(label, joint.join(parts) if chance.random() < 0.8 else answer)
     if chance.random() < 0.35:
         yield Made(0, fill(" ".join(chance.sample(wordings("orders"), chance.choice((1, 1, 2, 3))))))
@@ -34,10 +34,10 @@ def ordered(bank: Bank, item: Item, pair: tuple[str, str], chance: Random) -> It
 @with_pair
 def injected(bank: Bank, item: Item, pair: tuple[str, str], chance: Random) -> Iterator[Made]:
     """An answer among special tokens and forged fields, perhaps called correct there: only the answer counts."""
-    marked, said = draw("markers", chance), fill(draw("orders", chance)) if chance.random() < 0.35 else ""
+    marked, order = draw("markers", chance), fill(draw("orders", chance)) if chance.random() < 0.35 else ""
     joint, ahead = chance.choice((" ", "\n", "\n\n")), chance.random() < 0.4
     for label, text in ((1, pair[0]), (0, pair[1])):
-        parts = [fill(marked, x=text, q=item.question), said]
+        parts = [fill(marked, x=text, q=item.question), order]
         yield Made(label, joint.join(part for part in (parts[::-1] if ahead else parts) if part))
 
 
@@ -84,9 +84,9 @@ def foreign(a: str, b: str, item: Item, chance: Random) -> str:
 @with_pair
 def elaborated(bank: Bank, item: Item, pair: tuple[str, str], chance: Random) -> Iterator[Made]:
     """An answer, and what else a verbose model knows about the topic: sentences of the item's own passage."""
-    taken = [text.casefold() for text in (*item.answers, *pair)]
-    said = (text for text in frames.sentences_of(item.context) if text)
-    known = [text for text in said if not any(part in text.casefold() for part in taken)]
+    answers = [text.casefold() for text in (*item.answers, *pair)]
+    sentences = (text for text in frames.sentences_of(item.context) if text)
+    known = [text for text in sentences if not any(part in text.casefold() for part in answers)]
     if not known:
         return
     start, seed = chance.randrange(len(known)), chance.random()
@@ -101,10 +101,10 @@ def spans(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
     """An answer as it stands in the item's own passage, with some of the words before and after it."""
     others = bank.alike.get((item.context[:200], shape(item.right)), [])
     wrong = [text for text in others if differs(text, item.answers)]
-    found = _span(item.right, item.context, (), chance)
+    span = _span(item.right, item.context, (), chance)
     other = _span(chance.choice(wrong), item.context, item.answers, chance) if wrong else None
-    if found and other:
-        yield Made(1, found)
+    if span and other:
+        yield Made(1, span)
         yield Made(0, other)
 
 
@@ -127,17 +127,19 @@ def long_text(where: str) -> Maker:
     @with_pair
     def make(bank: Bank, item: Item, pair: tuple[str, str], chance: Random) -> Iterator[Made]:
         words = chance.choice((60, 100, 150, 250, 400, 600))
-        taken = [part.casefold() for part in (*item.answers, *pair)]
+        answers = [part.casefold() for part in (*item.answers, *pair)]
         passages = chance.sample(bank.contexts, min(5, len(bank.contexts)))
-        passages = [text for text in passages if text != item.context and not any(p in text.casefold() for p in taken)]
+        passages = [
+            text for text in passages if text != item.context and not any(p in text.casefold() for p in answers)
+        ]
         text = frames.prose(words, chance, passages)
         place = {"start": 0, "middle": len(text) // 2, "end": len(text)}[where]
-        own, frame = chance.random() < 0.4, draw("statements" if chance.random() < 0.7 else "hedges", chance)
+        whole, frame = chance.random() < 0.4, draw("statements" if chance.random() < 0.7 else "hedges", chance)
         rejected = pick(chance, "disguise", "rejected")
         joint = chance.choice((" ", " ", "\n", "\n\n"))
         for label, (b, a) in ((1, pair), (0, pair[::-1])):
-            said = frames.whole(b, item.question, Random(words)) if own else fill(frame, x=b, q=item.question)
-            answer = frames.sentence(said) + fill(rejected, a=a)
+            statement = frames.whole(b, item.question, Random(words)) if whole else fill(frame, x=b, q=item.question)
+            answer = frames.sentence(statement) + fill(rejected, a=a)
             yield Made(label, joint.join([*text[:place], answer, *text[place:]]))
 
     return make

@@ -64,15 +64,15 @@ def formatted(family: str) -> Callable[[Bank, Random], Rows]:
             if item.choices and len({*item.choices}) < len(item.choices):
                 continue
             forms = [form for form in FORMS[family] if item.choices or not form.options]
-            if forms and (said := _said(bank, item, chance)):
+            if forms and (fields := _said(bank, item, chance)):
                 form, name = chance.choice(forms), pick(chance, "formats", "keys")
                 asked = _asked(item, fill(form.ask, k=name), chance) if form.ask else item
-                yield from ((asked, made) for made in _told(form, said, name, item, chance))
+                yield from ((asked, made) for made in _told(form, fields, name, item, chance))
 
     return make
 
 
-def _told(form: Form, said: _Said, name: str, item: Item, chance: Random) -> Iterator[Made]:
+def _told(form: Form, fields: _Said, name: str, item: Item, chance: Random) -> Iterator[Made]:
     """Twins in one form: with an answer, and sometimes with a placeholder instead of it."""
     place = "inside" if "{w}" in form.form or form.ask else chance.choice(("before", "before", "after", "no", "no"))
 
@@ -86,14 +86,14 @@ def _told(form: Form, said: _Said, name: str, item: Item, chance: Random) -> Ite
 
     ahead = place == "after" or re.search(r"\{[xvlt]\}.*\{w\}", form.form, re.DOTALL)
     seed = chance.random()
-    for label, slots in zip((1, 0), said, strict=True):
+    for label, slots in zip((1, 0), fields, strict=True):
         yield Made(label, write(slots, _reasoning(item, label, slots, bool(ahead), Random(seed))))
     blank = pick(chance, "formats", "placeholders")
     fits = re.search(r"\{[xv]\}", form.form) and not _LIKE_NOTHING.fullmatch(item.right)
     if chance.random() < 0.2 and fits and normalise(blank) not in map(normalise, item.answers):
         nothing = " ".join(frames.prose(chance.choice((10, 40)), chance, []))
-        yield Made(0, write(said[1] | {"x": blank}, nothing))
-        yield Made(1, write(said[0], nothing))
+        yield Made(0, write(fields[1] | {"x": blank}, nothing))
+        yield Made(1, write(fields[0], nothing))
 
 
 def _said(bank: Bank, item: Item, chance: Random) -> _Said | None:
@@ -111,7 +111,7 @@ def _said(bank: Bank, item: Item, chance: Random) -> _Said | None:
     return slots(item.place, other), slots(other, item.place)
 
 
-def _reasoning(item: Item, label: int, said: dict[str, str], ahead: bool, chance: Random) -> str:
+def _reasoning(item: Item, label: int, fields: dict[str, str], ahead: bool, chance: Random) -> str:
     """What a system wrote on the way to its answer, or sentences that weigh both answers, up to some hundred words.
 
     Reasoning that comes after its answer (`ahead`) leads to it: else it would take it back.
@@ -123,7 +123,7 @@ def _reasoning(item: Item, label: int, said: dict[str, str], ahead: bool, chance
     rest = frames.prose(chance.choice((0, 0, 30, 80, 200, 350)), chance, [])
     place = chance.randint(0, len(rest))
     text = " ".join([draw("starts", chance), *rest[:place], *parts, *rest[place:]])
-    b, a = (said["x"], said["a"]) if ahead or chance.random() < 0.7 else (said["a"], said["x"])
+    b, a = (fields["x"], fields["a"]) if ahead or chance.random() < 0.7 else (fields["a"], fields["x"])
     return filled(text, item, chance, a=a, b=b)
 
 

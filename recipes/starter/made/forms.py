@@ -114,10 +114,10 @@ def names(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
     initials = "".join(f"{name[0]}. " for name in (first, *middle))
     person = chance.choice(bank.alike["people",]).split()
     other, family = person[0], person[-1]
-    taken = " ".join(item.references).casefold()
+    references = " ".join(item.references).casefold()
     # A first name that may be a short or full form of this one may be the same person.
     akin = other[0] in initials or frozenset((other, first)) in _NICKNAMES
-    if family.casefold() in taken or other.casefold() in taken or akin:
+    if family.casefold() in references or other.casefold() in references or akin:
         return
     values = {"f": first, "l": last, "i": f"{first[0]}.", "m": initials, "x": item.right}
     values |= {"o": other, "p": f"{other[0]}.", "k": family}
@@ -131,8 +131,8 @@ def names(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
 def specific(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
     """A place with its country is correct; the country alone, another of its cities or a decade for a year is not."""
     date = parse_date(item.right)
-    found = _CITY_REGION.fullmatch(item.right)
-    city, region = (found[1], found[2]) if found else (item.right, COUNTRY.get(item.right, ""))
+    match = _CITY_REGION.fullmatch(item.right)
+    city, region = (match[1], match[2]) if match else (item.right, COUNTRY.get(item.right, ""))
     if date and date.shape == "y" and re.search(r"\b(when|year)\b", item.question, re.IGNORECASE):
         century = f"the {ordinal((date.year - 1) // 100 + 1)} century"
         values = {"y": str(date.year), "t": century, "d": str(date.year // 10 * 10), "n": str(date.year + 1)}

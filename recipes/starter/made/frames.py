@@ -25,8 +25,8 @@ def wordings(name: str) -> tuple[str, ...]:
 @cache
 def terse(name: str) -> tuple[str, ...]:
     """The shortest quarter of the frames in a file of `wordings`."""
-    found = sorted(wordings(name), key=len)
-    return tuple(found[: -(-len(found) // 4)])
+    by_length = sorted(wordings(name), key=len)
+    return tuple(by_length[: -(-len(by_length) // 4)])
 
 
 def draw(name: str, chance: Random) -> str:
@@ -44,8 +44,8 @@ def plain(x: str, question: str, chance: Random) -> str:
     """An answer as systems give it: bare, in a sentence of its own or in a frame, with an opening or closing remark."""
     if chance.random() < 0.25:
         return x
-    own, frame, manner = chance.random() < 0.35, draw("statements", chance), chance.random()
-    text = whole(x, question, chance) if own else fill(frame, x=x, q=question)
+    as_sentence, frame, manner = chance.random() < 0.35, draw("statements", chance), chance.random()
+    text = whole(x, question, chance) if as_sentence else fill(frame, x=x, q=question)
     if manner < 0.12:
         return fill(draw("polite", chance), x=sentence(text))
     if manner < 0.35:
@@ -81,9 +81,9 @@ def prose(words: int, chance: Random, passages: list[str]) -> list[str]:
     sentences: list[str] = []
     while sum(len(sentence.split()) for sentence in sentences) < words:
         if passages and chance.random() < 0.6:
-            found = sentences_of(chance.choice(passages))
-            start = chance.randrange(len(found))
-            sentences += found[start : start + chance.randint(1, 5)]
+            sentences_of_one = sentences_of(chance.choice(passages))
+            start = chance.randrange(len(sentences_of_one))
+            sentences += sentences_of_one[start : start + chance.randint(1, 5)]
         else:
             sentences.append(draw("neutral", chance))
     return sentences

@@ -77,11 +77,11 @@ def type_only(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
 def _kinds(item: Item) -> list[str]:
     """The kind of thing that a question asks for, in some words."""
     question = item.question.split("\n")[0].casefold()
-    found = _TYPED.search(question)
-    if not found:
+    match = _TYPED.search(question)
+    if not match:
         word = _ASKED.search(question)
         return TYPES[word[1] if word else ""]
-    kind = found[1].removesuffix("s") if not found[1].endswith("ss") else found[1]
+    kind = match[1].removesuffix("s") if not match[1].endswith("ss") else match[1]
     return [f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}", f"some {kind}", f"a certain {kind}", f"the {kind}"]
 
 
@@ -112,10 +112,10 @@ def vague(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
     lines = [filled(draw("vague", chance), item, chance) for _ in range(chance.randint(1, 4))]
     lines += [draw("neutral", chance) for _ in range(chance.randint(0, 2))]
     chance.shuffle(lines)
-    place, own, frame = chance.randint(0, len(lines)), chance.random() < 0.4, draw("statements", chance)
+    place, as_sentence, frame = chance.randint(0, len(lines)), chance.random() < 0.4, draw("statements", chance)
 
     def answered(answer: str) -> str:
-        text = frames.whole(answer, item.question, chance) if own else fill(frame, x=answer, q=item.question)
+        text = frames.whole(answer, item.question, chance) if as_sentence else fill(frame, x=answer, q=item.question)
         return " ".join([*lines[:place], frames.sentence(text), *lines[place:]])
 
     yield from beside(" ".join(lines), answered, bank.pair(item, chance), chance)

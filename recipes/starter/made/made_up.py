@@ -33,5 +33,5 @@ def items(bank: Bank, chance: Random) -> Iterator[Item]:
     most = sum(map(len, bank.pools.get("open", {}).values())) // 10
     for maker, wanted in MADE_UP.items():
         rows = islice(maker(bank, chance), 4 * wanted)
-        found = dict.fromkeys(replace(item, task=maker.__name__) for item, _ in rows)
-        yield from islice(found, min(wanted, most))
+        distinct = dict.fromkeys(replace(item, task=maker.__name__) for item, _ in rows)
+        yield from islice(distinct, min(wanted, most))

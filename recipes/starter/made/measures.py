@@ -108,8 +108,8 @@ def _other(size: _Size, same: _Size, nearest: int, chance: Random) -> _Size:
         (abs(Number(n).other(chance).value) or Fraction(7), name),
         (_to_step(n, step) + chance.choice((-9, -4, -3, -2, 2, 3, 4, 9)) * step, name),  # wrongly rounded
     ]
-    for number, own in ((value, unit), (n, name)) if len(system) > 1 else ():
-        ways += [(number, chance.choice([other for other in system if other != own]))]
+    for number, own_unit in ((value, unit), (n, name)) if len(system) > 1 else ():
+        ways += [(number, chance.choice([other for other in system if other != own_unit]))]
     ways += [(n, chance.choice(alike))] * 2 if (alike := table("measures")["look-alikes"].get(name)) else []
     ways += [(value * chance.choice((by, 1 / by)), other) for (one, other), by in _LINEAR.items() if one == unit] * 2
     crude = rounded(n, 1)
@@ -152,10 +152,10 @@ def _paired(item: Item, reference: str, right: str, wrong: str, stated: str, cha
 
 def _measure(item: Item) -> _Size | None:
     """The quantity that an item's reference is, with its unit; a bare number takes the unit of its question."""
-    found = _MEASURE.fullmatch(item.right)
-    number = parse_number(found[1] if found else item.right)
+    match = _MEASURE.fullmatch(item.right)
+    number = parse_number(match[1] if match else item.right)
     asked = _ASKED.search(item.question)
-    unit = _NAMED.get(found[2]) if found else _NAMED.get(asked[1].casefold()) if asked else None
+    unit = _NAMED.get(match[2]) if match else _NAMED.get(asked[1].casefold()) if asked else None
     if number and number.unit == "$":
         unit = "dollar"
     if not number or not unit or number.value <= 0 or number.unit == "%" or 10**6 % number.value.denominator:

@@ -83,8 +83,8 @@ def explained_at_length(bank: Bank, chance: Random) -> Rows:
         kept = chance.sample(facts, chance.choice((0, 0, 1, len(facts))))
         place = chance.randint(0, len(kept))
         for label, text in ((1, right), (0, item.wrong)):
-            said = [*kept[:place], upper(frames.sentence(text)), *kept[place:]]
-            yield item, Made(label, " ".join(said) if kept else text, (reference,))
+            parts = [*kept[:place], upper(frames.sentence(text)), *kept[place:]]
+            yield item, Made(label, " ".join(parts) if kept else text, (reference,))
         if kept and chance.random() < 0.3:
             yield item, Made(0, " ".join(kept), (reference,))
             yield item, Made(1, right, (reference,))

@@ -65,7 +65,7 @@ def stated(question: str, answer: str) -> str | None:
         return None
     if answer.lower() in ("yes", "no", "unanswerable"):
         return None
-    answer = re.sub(r"^(An?|The)(?= [a-z])", lambda found: found[0].lower(), answer)
+    answer = re.sub(r"^(An?|The)(?= [a-z])", lambda article: article[0].lower(), answer)
     start, question = ahead.groups() if (ahead := _AHEAD.fullmatch(question)) else ("", question)
     question = re.sub(r"^(.+?) ?[,:;] .+\bor\b .+", r"\1", question)
     text = _sentence(question, answer)
@@ -76,17 +76,17 @@ def stated(question: str, answer: str) -> str | None:
 def _sentence(question: str, answer: str) -> str | None:
     if named := _NAME.fullmatch(question):
         return f"{named[1]} {'are' if re.match('the (?:two|three|four|five|six) ', named[1]) else 'is'} {answer}"
-    found = _ASKED.fullmatch(question)
-    if not found:
+    match = _ASKED.fullmatch(question)
+    if not match:
         last = _AT_THE_END.fullmatch(question)
         return f"{last[1]} {answer}" if last and any(_is_verb(last[1].split(), n) for n in range(99)) else None
-    asked, prep, words = found["asked"].lower(), found["prep"], found["rest"].split()
+    asked, prep, words = match["asked"].lower(), match["prep"], match["rest"].split()
     at = 0 if asked == "who" else _verb_at(words)
     if at is None or at + 1 >= len(words):
         return None
-    what, verb, text = " ".join(words[:at]), words[at], " ".join(words[at + 1 :])
+    noun, verb, text = " ".join(words[:at]), words[at], " ".join(words[at + 1 :])
     clause = _in_order(verb, text) if verb in _AUXILIARIES else None
-    timed = asked == "when" or _TIMES.fullmatch(what)
+    timed = asked == "when" or _TIMES.fullmatch(noun)
     if clause and clause.rest in _PREPOSITIONS and not timed and asked != "how many":
         return _as_object(clause, answer)
     if prep or timed or asked == "where":
@@ -94,10 +94,10 @@ def _sentence(question: str, answer: str) -> str | None:
         phrase = _placed(answer, prep) if phrase and prep else phrase
         return _adverb(verb, text, clause, phrase)
     if asked == "how many":
-        return _counted(what, verb, text, clause, answer) if _NUMBER.fullmatch(answer) else None
+        return _counted(noun, verb, text, clause, answer) if _NUMBER.fullmatch(answer) else None
     if clause and (verb not in _BE or clause.base in ("called", "named", "known")):
         return _as_object(clause, answer)
-    if verb in _BE and not _goes_on(text) and (_KINDS.fullmatch(what) or (not what and asked != "who")):
+    if verb in _BE and not _goes_on(text) and (_KINDS.fullmatch(noun) or (not noun and asked != "who")):
         return f"{text} {verb} {answer}"
     return _as_subject(verb, text, answer)
 
@@ -161,18 +161,18 @@ def _adverb(verb: str, text: str, clause: _Clause | None, phrase: str | None) ->
     return f"{text} {verb} {phrase}" if verb in _BE and len(text.split()) < 9 else None
 
 
-def _counted(what: str, verb: str, text: str, clause: _Clause | None, number: str) -> str | None:
+def _counted(noun: str, verb: str, text: str, clause: _Clause | None, number: str) -> str | None:
     """An answer to "how many"."""
-    one, answer = number.lower() in ("1", "one"), f"{number} {what}"
+    one, answer = number.lower() in ("1", "one"), f"{number} {noun}"
     if text.startswith("there "):
         return f"there {verb} {answer} {text[6:]}"
     if clause and verb not in _BE:
-        if _LASTING.fullmatch(what) and clause.base not in ("last", "take", "spend", "have"):
-            bare = "times" in what or " after " in what or " before " in what
+        if _LASTING.fullmatch(noun) and clause.base not in ("last", "take", "spend", "have"):
+            bare = "times" in noun or " after " in noun or " before " in noun
             return f"{clause.subject} {clause.verb} {clause.rest} {'' if bare else 'for '}{answer}"
         return _as_object(clause, answer.removesuffix("s") if one else answer)
     if verb in _BE and not _goes_on(text):
-        return f"{text} {verb} {answer}" if " " not in what else None
+        return f"{text} {verb} {answer}" if " " not in noun else None
     return None if one else _as_subject(verb, text, answer)
 
 

@@ -145,14 +145,14 @@ def _near(text: str, chance: Random) -> str | None:
     ways: list[str] = []
 
     def change(pattern: str, new: str | Callable[[re.Match[str]], str]) -> None:
-        for found in re.finditer(pattern, text):
-            put = found.expand(new) if isinstance(new, str) else new(found)
-            ways.append(text[: found.start()] + put + text[found.end() :])
+        for match in re.finditer(pattern, text):
+            put = match.expand(new) if isinstance(new, str) else new(match)
+            ways.append(text[: match.start()] + put + text[match.end() :])
 
-    def digits(found: re.Match[str]) -> str:
-        if len(found[0]) == 1:
-            return str(chance.choice([n for n in (int(found[0]) - 1, int(found[0]) + 1) if n > 1] or [2]))
-        return other_digit(found[0], chance, range(len(found[0])))
+    def digits(match: re.Match[str]) -> str:
+        if len(match[0]) == 1:
+            return str(chance.choice([n for n in (int(match[0]) - 1, int(match[0]) + 1) if n > 1] or [2]))
+        return other_digit(match[0], chance, range(len(match[0])))
 
     for _ in range(2):
         change(r"(?<!cm\^)(?<![\d])(?!0\b)\d+(?![\d^])", digits)
@@ -166,8 +166,8 @@ def _near(text: str, chance: Random) -> str | None:
 
 def _in_order(text: str) -> bool:
     """Whether the bounds of an interval are in order, if the text is one."""
-    found = re.fullmatch(r"\((-?\d+), (-?\d+)\]|(-?\d+) < x <=? (-?\d+)", text)
-    return not found or int(found[1] or found[3]) < int(found[2] or found[4])
+    bounds = re.fullmatch(r"\((-?\d+), (-?\d+)\]|(-?\d+) < x <=? (-?\d+)", text)
+    return not bounds or int(bounds[1] or bounds[3]) < int(bounds[2] or bounds[4])
 
 
 def _noted(text: str, chance: Random) -> str:

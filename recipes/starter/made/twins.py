@@ -34,7 +34,7 @@ def twins(item: Item, right: str, wrong: str, chance: Random, stated: str = "") 
             told = frames.fill(instead, a=other, b=text)
         else:
             told = framed(text, item, Random(seed)) if roll < 0.75 else text
-        told = re.sub(r"^(the|an?) (?=.* )", lambda found: found[0].capitalize(), told) if told != text else text
+        told = re.sub(r"^(the|an?) (?=.* )", lambda article: article[0].capitalize(), told) if told != text else text
         yield item, Made(label, re.sub(r"(\.[mC]\.)\.", r"\1", told))
 
 

@@ -82,8 +82,8 @@ class Number(NamedTuple):
         if re.search(r"[a-z]", text, re.IGNORECASE) and not re.search(r"\d", text) and self.value.denominator == 1:
             written = in_words(int(self.value)) if self.value >= 0 else decimal(self.value)
             return written.capitalize() if text[:1].isupper() else written
-        found = re.search(r"\s(thousand|million|billion)", text)
-        value = self.value / _SCALES[found[1]] if found else self.value
+        scale = re.search(r"\s(thousand|million|billion)", text)
+        value = self.value / _SCALES[scale[1]] if scale else self.value
         written = decimal(value, commas="," in text)
         shell = re.sub(r"[\d.,]*\d(?:/\d+)?|\\[dt]?frac\{\d+\}\{\d+\}", "{}", text.replace("-", ""), count=1)
         return shell.replace("{}", written, 1)
@@ -145,21 +145,21 @@ def parse_number(text: str) -> Number | None:
     word = _WORDS.get(text.casefold().replace("-", " "))
     if word is not None:
         return Number(Fraction(word))
-    found = _NUMBER.fullmatch(text)
-    if not found or (found["scale"] and (found["over"] or found["above"])) or len(text) > 25:
+    match = _NUMBER.fullmatch(text)
+    if not match or (match["scale"] and (match["over"] or match["above"])) or len(text) > 25:
         return None
-    over, under = found["above"] or found["over"], found["below"] or found["under"]
-    value = Fraction(int(over), int(under)) if over else Fraction(found["digits"].replace(",", ""))
-    value *= _SCALES[found["scale"]] if found["scale"] else 1
-    unit = "$" if found["money"] else "%" if found["percent"] else ""
-    return Number(-value if found["sign"] else value, unit)
+    over, under = match["above"] or match["over"], match["below"] or match["under"]
+    value = Fraction(int(over), int(under)) if over else Fraction(match["digits"].replace(",", ""))
+    value *= _SCALES[match["scale"]] if match["scale"] else 1
+    unit = "$" if match["money"] else "%" if match["percent"] else ""
+    return Number(-value if match["sign"] else value, unit)
 
 
 def parse_date(text: str) -> Date | None:
     """The date that the whole text is; a number from 1000 to 2099 counts as a year."""
     for form in _DATES:
-        if found := form.fullmatch(text.strip()):
-            parts = found.groupdict()
+        if match := form.fullmatch(text.strip()):
+            parts = match.groupdict()
             month = MONTHS.index(parts["m"]) + 1 if parts.get("m") else 0
             return Date(int(parts.get("y") or 0), month, int(parts.get("d") or 0))
     return None

@@ -100,8 +100,8 @@ def bert_encode(model: Any, x: Tensor, attention_mask: Tensor, all_layers: bool 
     """Embeddings as rows by tokens by dimensions, or rows by tokens by layers by dimensions."""
     model.eval()
     with torch.no_grad():
-        found = model(x, attention_mask=attention_mask, output_hidden_states=all_layers)
-    return torch.stack(found.hidden_states, dim=2) if all_layers else found[0]
+        outputs = model(x, attention_mask=attention_mask, output_hidden_states=all_layers)
+    return torch.stack(outputs.hidden_states, dim=2) if all_layers else outputs[0]
 
 
 def get_bert_embedding(
@@ -171,8 +171,8 @@ def bert_cos_score_idf(
     known: dict[str, tuple[Tensor, Tensor]] = {}
     for start in range(0, len(texts), batch_size):
         batch = texts[start : start + batch_size]
-        found = get_bert_embedding(batch, model, tokenizer, idf_dict, device=device, all_layers=all_layers)
-        for text, embedding, mask, weights in zip(batch, *(part.cpu() for part in found), strict=True):
+        embeddings = get_bert_embedding(batch, model, tokenizer, idf_dict, device=device, all_layers=all_layers)
+        for text, embedding, mask, weights in zip(batch, *(part.cpu() for part in embeddings), strict=True):
             length = int(mask.sum())
             known[text] = embedding[:length], weights[:length]
     scores = [
