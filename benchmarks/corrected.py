@@ -221,7 +221,7 @@ class Found:
         for name, cells in self.results.items():
             means = {cell: np.mean(results, axis=0) for cell, results in cells.items()}
             held, width = np.mean(list(means.values()), axis=0)
-            cell = min(means, key=lambda each: means[each][0])
+            cell = min(means, key=lambda key: means[key][0])
             print(
                 f"{labels:6}  {drawn:20} {name:14} {held:8.3f} {means[cell][0]:6.3f} {cell or ''!s:28} {width:6.3f}",
                 flush=True,

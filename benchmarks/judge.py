@@ -213,12 +213,12 @@ def language_model(size: str, rows: Sequence[Sample], rate: float, device: str) 
         if device != "cpu":
             torch.cuda.synchronize()
         times.append(time.perf_counter() - start)
-    own = len(rows) / min(times)
+    speed = len(rows) / min(times)
     parameters = sum(weights.numel() for weights in model.parameters()) / 1e9
     tokens = batch.attention_mask.sum().item() / len(rows)
     print(
-        f"language model {size:5} ({parameters:.1f}G parameters, {dtype}): {own:8.2f} rows/s of {tokens:.0f} tokens "
-        f"and {_VERDICT_TOKENS} generated; a row costs {rate / own:.0f} times as much"
+        f"language model {size:5} ({parameters:.1f}G parameters, {dtype}): {speed:8.2f} rows/s of {tokens:.0f} tokens "
+        f"and {_VERDICT_TOKENS} generated; a row costs {rate / speed:.0f} times as much"
     )
 
 

@@ -10,7 +10,7 @@ from random import Random
 from made import frames
 from made.bank import Bank, Item, Made, Maker, Rows
 from made.choosing import beside, filled, upper
-from made.files import lines, pick, table
+from made.files import asked_lines, lines, pick, table
 from made.frames import draw
 from made.twins import ROUNDS, item_of, other_digit, twins
 from made.values import Date, in_words, ordinal
@@ -33,14 +33,8 @@ def neighbours(bank: Bank, chance: Random) -> Rows:
 
     A line that begins with "? " has two questions and a statement about each `THING = ANSWER = WRONG, WRONG` below.
     """
-    facts: list[tuple[list[str], str]] = []
-    for line in lines("neighbours"):
-        if line.startswith("? "):
-            asked = line[2:].split(" | ")
-        else:
-            facts.append((asked, line))
     for _ in range(ROUNDS):
-        (*questions, statement), line = chance.choice(facts)
+        (*questions, statement), line = chance.choice(asked_lines("neighbours"))
         thing, right, wrongs = line.split(" = ")
         wrong = chance.choice(wrongs.split(", "))
         stated = frames.fill(statement, q=thing, x="{x}")

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cache
 from random import Random
 
 from made import frames
 from made.bank import Bank, Rows
-from made.files import lines, pick, table
+from made.files import asked_lines, pick, table
 from made.twins import ROUNDS, item_of, twins
 
 _OPPOSITE = {"least": "most", "most": "least", "more": "less", "less": "more"}
@@ -27,41 +26,27 @@ def bounds(bank: Bank, chance: Random) -> Rows:
             other = _OR_EQUAL[side]
         else:
             near = number + chance.choice((-1, 1, 10))
-        signs = chance.random() < 0.5
-        name, question, statement = chance.choice(table("exact")["asked in signs" if signs else "asked in words"])
-        forms = table("exact")["signs" if signs else "words"]
+        in_signs = chance.random() < 0.5
+        name, question, statement = chance.choice(table("exact")["asked in signs" if in_signs else "asked in words"])
+        forms = table("exact")["signs" if in_signs else "words"]
         style, told = chance.randrange(len(forms[side])), chance.randrange(len(forms[side]))
         reference, right = (frames.fill(forms[side][form], n=str(number), v=name) for form in (style, told))
         wrong = frames.fill(forms[other][told], n=str(near), v=name)
         item = item_of(question, reference, chance, wrong)
-        yield from twins(item, right, wrong, chance, statement if not signs else "")
+        yield from twins(item, right, wrong, chance, statement if not in_signs else "")
 
 
 def signs(bank: Bank, chance: Random) -> Rows:
-    """A thing of `exact.txt` in one of its forms, and one that looks nearly the same."""
-    groups = _groups()
-    for _ in range(ROUNDS):
-        questions, things = chance.choice(groups)
-        thing, other = chance.sample(things, 2)
-        reference, right = chance.choice(thing), chance.choice(thing)
-        same = [form for form in other if len(form) <= len(right) + 2] or other
-        wrong = chance.choice(same)
-        yield from twins(item_of(chance.choice(questions), reference, chance, wrong), right, wrong, chance)
+    """A thing of `exact.txt` in one of its forms, and one that looks nearly the same.
 
-
-@cache
-def _groups() -> list[tuple[list[str], list[list[str]]]]:
-    """The questions about a group of things, and the forms of each thing.
-
-    A line that begins with "? " has the questions; each further line has things that differ, and the forms of each.
+    A line that begins with "? " has questions; each line below has things that differ, and the forms of each.
     """
-    groups = []
-    for line in lines("exact"):
-        if line.startswith("? "):
-            questions = line[2:].split(" | ")
-        else:
-            groups.append((questions, [thing.split(" = ") for thing in line.split(" | ")]))
-    return groups
+    for _ in range(ROUNDS):
+        questions, line = chance.choice(asked_lines("exact"))
+        thing, other = chance.sample([forms.split(" = ") for forms in line.split(" | ")], 2)
+        reference, right = chance.choice(thing), chance.choice(thing)
+        wrong = chance.choice([form for form in other if len(form) <= len(right) + 2] or other)
+        yield from twins(item_of(chance.choice(questions), reference, chance, wrong), right, wrong, chance)
 
 
 def heights(bank: Bank, chance: Random) -> Rows:

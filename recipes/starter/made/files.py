@@ -21,6 +21,19 @@ def lines(name: str) -> tuple[str, ...]:
 
 
 @cache
+def asked_lines(name: str) -> tuple[tuple[list[str], str], ...]:
+    """The lines of a text file, each with the wordings in the last line above it that begins with "? "."""
+    wordings: list[str] = []
+    asked = []
+    for line in lines(name):
+        if line.startswith("? "):
+            wordings = line[2:].split(" | ")
+        else:
+            asked.append((wordings, line))
+    return tuple(asked)
+
+
+@cache
 def table(name: str) -> dict[str, Any]:
     """What a JSON file of `tables` holds."""
     return json.loads((HERE / "tables" / f"{name}.json").read_text(encoding="utf-8"))

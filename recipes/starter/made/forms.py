@@ -207,9 +207,9 @@ def counted(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
         other = chance.choice([n for n in words if n != number.value and abs(n - number.value) < 11])
     if other <= 0 or any(_same(Number(other), text) for text in item.references):
         return
-    said = [[words[n]] if n in words and other in words else abroad(n) for n in (number.value, other)]
+    numerals = [[words[n]] if n in words and other in words else abroad(n) for n in (number.value, other)]
     around = [frame for frame in table("languages")["frames"][language] if "{x}" in frame]
     frame, unit = chance.choice(around) if chance.random() < 0.6 else "{x}", f" {number.unit}".rstrip()
-    if all(said):
-        for label, forms in zip((1, 0), said, strict=True):
+    if all(numerals):
+        for label, forms in zip((1, 0), numerals, strict=True):
             yield Made(label, frames.fill(frame, x=forms[style % len(forms)] + unit))

@@ -88,12 +88,12 @@ def _kinds(item: Item) -> list[str]:
 @with_pair
 def repetitive(bank: Bank, item: Item, pair: tuple[str, str], chance: Random) -> Iterator[Made]:
     """Words that answer nothing, said to be correct and said again, are incorrect; an answer in their place counts."""
-    said = "{x}"
+    repeated = "{x}"
     for _ in range(chance.choice((1, 1, 2, 3))):
         kind = chance.choice(("said_correct", "said_correct", "statements", "affirmed", "empty"))
         frame = draw(kind, chance)
-        said = fill(f"{frame} {{x}}" if kind == "empty" else frame, x=said, X=said, q=item.question)
-    text = chance.choice(("", " ", " ", "\n", "..", ", ")).join([said] * chance.choice((1, 1, 2, 3, 5)))
+        repeated = fill(f"{frame} {{x}}" if kind == "empty" else frame, x=repeated, X=repeated, q=item.question)
+    text = chance.choice(("", " ", " ", "\n", "..", ", ")).join([repeated] * chance.choice((1, 1, 2, 3, 5)))
     if item.choices or len(text) > 700 or _LIKE_A_REFUSAL.search(item.right):
         return
     word = pick(chance, "hollow", "no answers")

@@ -25,7 +25,7 @@ def collected(bank: Bank, chance: Random) -> Rows:
         if roll < 0.14:
             yield from _one_thing(chance) if roll < 0.07 else _either(chance)
             continue
-        kind, own, members = ("solutions", *_equation(chance)) if roll < 0.2 else chance.choice(kinds)
+        kind, asked, members = ("solutions", *_equation(chance)) if roll < 0.2 else chance.choice(kinds)
         size = min(chance.choice((2, 2, 3, 3, 3, 4, 4, 5, 6)), len(members) - 1)
         *right, other = [*members[:size], members[-1]] if kind == "solutions" else chance.sample(members, size + 1)
         if not all(differs(one, [*right[:n], *right[n + 1 :], other]) for n, one in enumerate(right) if " " in one):
@@ -33,7 +33,7 @@ def collected(bank: Bank, chance: Random) -> Rows:
         if kind == "steps":
             right.sort(key=members.index)
         bound = kind in ("steps", "solutions")
-        question = own if bound or chance.random() < 0.4 else pick(chance, "lists", "questions")
+        question = asked if bound or chance.random() < 0.4 else pick(chance, "lists", "questions")
         paired = chance.random() < 0.05  # said to be in the order of the question
         fixed = kind == "steps" or paired
         mixed = right if fixed else chance.sample(right, size)

@@ -29,7 +29,7 @@ def written(item: Item, chance: Random) -> tuple[str, tuple[str, ...]]:
     if not item.choices:
         return item.question, item.references
     style, roll = pick(chance, "options", "styles"), chance.random()
-    question = _LISTED.sub(lambda found: frames.fill(style, l=found[1], t=found[2]), item.question)
+    question = _LISTED.sub(lambda option: frames.fill(style, l=option[1], t=option[2]), item.question)
     style = "{l}" if roll < 0.2 else "({l})" if roll < 0.25 else "{t}" if roll < 0.4 else style
     return question, (option(item, item.place, style),)
 

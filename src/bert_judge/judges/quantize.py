@@ -55,8 +55,8 @@ def write_int8_weights(model_path: str | Path, output_dir: str | Path, most: int
     """Write a copy of a judge with int8 weights (`encoder.weights`), a quarter of its size in float32.
 
     The judge may be in any float type; `output_dir`, which is returned, must be new or empty. The weights are in files
-    of at most `most` bytes. A number moves by at most 1/254 of the greatest of its group of 128: compare the
-    two judges on labelled rows before you use the copy.
+    of at most `most` bytes. A number moves by at most 1/254 of the greatest of its group of 128: compare the two
+    judges on labelled rows before you use the copy.
 
     Raises ModelError where `model_path` is not a whole model with weights in floats that transformers has a class for,
     InputError where a tensor alone takes more than `most`, OutputError where `output_dir` can't be written.
