@@ -171,12 +171,12 @@ def codes_in_use() -> set[str]:
 
 def foreign(units: Units) -> None:
     """Names in other languages, from CLDR; those that mean two things or are words of English are left out."""
-    found: dict[str, set[str]] = {}
+    units_of: dict[str, set[str]] = {}
     for language in ["en", "en_GB", *ALL_LANGUAGES]:
         for names in (names_of_units(language, units), NATIVE.get(language, {}).items(), names_of_money(language)):
             for name, unit in names:
-                found.setdefault(key(name), set()).add(unit)
-    for spelling, meanings in found.items():
+                units_of.setdefault(key(name), set()).add(unit)
+    for spelling, meanings in units_of.items():
         if len(meanings) == 1 and not is_english(spelling) and spelling not in units.names:
             (unit,) = meanings
             if unit not in units.units:
