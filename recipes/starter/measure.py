@@ -2,8 +2,9 @@
 
     python recipes/starter/measure.py --data DIR
 
-prints what a row costs and three tables: accuracy by source, beside rules and BERTScore on the same rows; families of
-hedged answers (`families.jsonl`, which no training row is made from); and the audit in two halves (`halves.py`). It
+prints what a row costs and four tables: accuracy by source, beside rules and BERTScore on the same rows; families of
+hedged answers (`families.jsonl`) and answers in twelve languages (`languages.jsonl`), from neither of which a training
+row is made; and the audit in two halves (`halves.py`). It
 writes them into `src/bert_judge/starter/README.md`, with a table of `ablate.py`, the families left out, from the file
 `--left_out`. What the judge was trained on is said in `card.md`; change that for weights of your own.
 
@@ -67,7 +68,8 @@ def main() -> None:
     parts = {
         "cost": measure_cost(args.model or STARTER, [row for row in test if not is_made(row)]),
         "table": measure(judge, dev, test),
-        "families": measure_families(judge),
+        "families": measure_written(judge, "families.jsonl", ["family"]),
+        "languages": measure_written(judge, "languages.jsonl", ["language", "kind"]),
         "audit": measure_audit(judge, [half] if half in HALVES else HALVES),
     }
     print(*parts.values(), sep="\n\n")
@@ -184,16 +186,22 @@ def labels_of(rows: Sequence[Sample]) -> dict[str, list[bool]]:
     }
 
 
-def measure_families(judge: Judge) -> str:
-    """How many of each family's candidates are on the right side of 0.5."""
-    rows = [json.loads(line) for line in (HERE / "families.jsonl").read_text(encoding="utf-8").splitlines()]
+def measure_written(judge: Judge, file: str, columns: Sequence[str]) -> str:
+    """Of the rows in a file beside this one, how many are on the right side of 0.5, by each value of some columns."""
+    rows = [json.loads(line) for line in (HERE / file).read_text(encoding="utf-8").splitlines()]
     samples = [Sample(row["candidate"], tuple(row["references"]), row["question"], gold=row["label"]) for row in rows]
-    right: dict[str, list[bool]] = defaultdict(list)
+    right: dict[tuple[str, str], list[bool]] = defaultdict(list)
     for row, verdict in zip(rows, judge.assess(samples), strict=True):
-        for name in (row["family"], "**all**"):
-            right[name].append(verdict.label == row["label"])
-    right["**all**"] = right.pop("**all**")  # below the others
-    return markdown(["family", "right"], [[name, f"{sum(hits)} of {len(hits)}"] for name, hits in right.items()])
+        for column in columns:
+            right[column, row[column]].append(verdict.label == row["label"])
+    counts = [
+        [value, f"{sum(hits)} of {len(hits)}"]
+        for column in columns
+        for (of_column, value), hits in right.items()
+        if of_column == column
+    ]
+    hits = [hit for (column, _), hits in right.items() if column == columns[0] for hit in hits]
+    return markdown([" or ".join(columns), "right"], [*counts, ["**all**", f"{sum(hits)} of {len(hits)}"]])
 
 
 def measure_audit(judge: Judge, halves: Sequence[str]) -> str:

@@ -486,6 +486,18 @@ def test_families_are_hedged_answers_of_twenty_questions_never_trained_on(rows):
     assert not trained & {row["question"].casefold() for family in families.values() for row in family}
 
 
+def test_answers_in_other_languages_are_balanced_twins_never_trained_on(rows):
+    answers = [json.loads(line) for line in (RECIPE / "languages.jsonl").read_text(encoding="utf-8").splitlines()]
+    labels = defaultdict(list)
+    for row in answers:
+        labels[row["language"], row["kind"]].append(row["label"])
+    assert len({language for language, _ in labels}) == 12
+    assert all(sum(of_kind) * 2 == len(of_kind) for of_kind in labels.values())
+    assert len({(row["question"], row["candidate"]) for row in answers}) == len(answers) == 12 * 36
+    trained = {row.question.casefold() for row in rows}
+    assert not trained & {row["question"].casefold() for row in answers}
+
+
 def test_forms_are_of_many_families_and_differ():
     assert len(FORMS) >= 9
     assert sum(map(len, FORMS.values())) >= 250
