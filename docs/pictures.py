@@ -24,7 +24,7 @@ def main() -> None:
         folder = Path(name)
         columns = "model_a,model_b,model_c"
         run("score", MODELS, "--candidates", columns, "--output_dir", folder / "models", "--quiet")
-        run("score", ANSWERS, "--output_dir", folder / "why", "--explain", "20", "--quiet")
+        run("score", ANSWERS, "--output_dir", folder / "why", "--explain", "98", "--quiet")
         browser = playwright.chromium.launch(executable_path=path)
         report(browser.new_page(viewport={"width": 1280, "height": 900}), folder / "models-suite.html")
         why(browser.new_page(viewport={"width": 1280, "height": 900}), folder / "why" / "report.html")
