@@ -121,6 +121,17 @@ def test_the_cross_of_topic_and_model(tmp_path: Path):
     assert "Rate correct by topic and model" in made_report.document().markdown()
 
 
+def test_files_that_hold_a_model_each_are_no_kind_of_rows(tmp_path: Path):
+    def of(name: str) -> Run:
+        kinds = [{"topic": "ab"[i // 6], "input": f"{name}.jsonl"} for i in range(12)]
+        samples = [Sample(f"{name} {i}", ("r",), f"q{i}?", str(i), meta=kind) for i, kind in enumerate(kinds)]
+        return make_run(tmp_path / name, samples, says(*[1.0] * 12), sha=name * 64)
+
+    assert [kind.name for kind in report(of("x"), of("y")).data("kinds")] == ["topic"]
+    (one,) = report(of("x")).data("kinds")
+    assert one.name == "topic"
+
+
 def test_kinds_of_many_levels_show_the_largest(tmp_path: Path):
 
     samples = [Sample(f"c{i}", ("r",), "q", str(i), meta={"task": f"t{i % 30:02}"}) for i in range(61)]

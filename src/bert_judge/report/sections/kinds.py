@@ -49,9 +49,16 @@ class Cross:
 
 
 def kinds_section(findings: Findings) -> Section | None:
-    """A table for each of the first kinds of rows."""
+    """A table for each of the first kinds of rows; files that hold a model each are not another kind."""
     table = findings.table
-    kinds = [_kind(facet, table) for facet in table.facets[:_TABLES]]
+    models = [facet.codes for facet in table.facets if facet.name in _MODELS[:2]]
+    models += [table.lineup.models.tolist()] if table.lineup else []
+    facets = [
+        facet
+        for facet in table.facets
+        if facet.name not in _MODELS[2:] or all(_crosses(facet, codes) for codes in models)
+    ]
+    kinds = [_kind(facet, table) for facet in facets[:_TABLES]]
     return Section("kinds", kinds, [_kind_table(kind, table) for kind in kinds]) if kinds else None
 
 
@@ -60,15 +67,15 @@ def crosses_section(findings: Findings) -> Section | None:
     table, lineup = findings.table, findings.table.lineup
     models = [facet for facet in table.facets if facet.name in _MODELS[:2]]
     models += [Facet("model", lineup.names, lineup.models.tolist())] if lineup else []
-    kinds = [kind for kind in table.facets if models and kind.name not in _MODELS and _crosses(kind, models[0])]
+    kinds = [kind for kind in table.facets if models and kind.name not in _MODELS and _crosses(kind, models[0].codes)]
     crosses = [_cross(judge, kind, models[0], table.clusters) for kind in kinds[:_CROSSED] for judge in table.judges]
     return Section("crosses", crosses, [*map(_cross_table, crosses)]) if crosses else None
 
 
-def _crosses(one: Facet, other: Facet) -> bool:
+def _crosses(facet: Facet, codes: Sequence[int]) -> bool:
     """Whether neither says the other, as a model's name says who made it."""
-    pairs = set(zip(one.codes, other.codes, strict=True))
-    return len(pairs) > max(len(set(one.codes)), len(set(other.codes)))
+    pairs = set(zip(facet.codes, codes, strict=True))
+    return len(pairs) > max(len(set(facet.codes)), len(set(codes)))
 
 
 def _kind(facet: Facet, table: VerdictTable) -> Kind:
