@@ -49,15 +49,10 @@ class Cross:
 
 
 def kinds_section(findings: Findings) -> Section | None:
-    """A table for each of the first kinds of rows; files that hold a model each are not another kind."""
-    table = findings.table
-    models = [facet.codes for facet in table.facets if facet.name in _MODELS[:2]]
-    models += [table.lineup.models.tolist()] if table.lineup else []
-    facets = [
-        facet
-        for facet in table.facets
-        if facet.name not in _MODELS[2:] or all(_crosses(facet, codes) for codes in models)
-    ]
+    """A table for each of the first kinds of rows; files that hold a model each are no kind."""
+    table, lineup = findings.table, findings.table.lineup
+    runs = Facet("model", lineup.names, lineup.models.tolist()) if lineup else None
+    facets = [facet for facet in table.facets if not runs or facet.name not in _MODELS[2:] or _crosses(facet, runs)]
     kinds = [_kind(facet, table) for facet in facets[:_TABLES]]
     return Section("kinds", kinds, [_kind_table(kind, table) for kind in kinds]) if kinds else None
 
@@ -67,15 +62,14 @@ def crosses_section(findings: Findings) -> Section | None:
     table, lineup = findings.table, findings.table.lineup
     models = [facet for facet in table.facets if facet.name in _MODELS[:2]]
     models += [Facet("model", lineup.names, lineup.models.tolist())] if lineup else []
-    kinds = [kind for kind in table.facets if models and kind.name not in _MODELS and _crosses(kind, models[0].codes)]
+    kinds = [kind for kind in table.facets if models and kind.name not in _MODELS and _crosses(kind, models[0])]
     crosses = [_cross(judge, kind, models[0], table.clusters) for kind in kinds[:_CROSSED] for judge in table.judges]
     return Section("crosses", crosses, [*map(_cross_table, crosses)]) if crosses else None
 
 
-def _crosses(facet: Facet, codes: Sequence[int]) -> bool:
+def _crosses(one: Facet, other: Facet) -> bool:
     """Whether neither says the other, as a model's name says who made it."""
-    pairs = set(zip(facet.codes, codes, strict=True))
-    return len(pairs) > max(len(set(facet.codes)), len(set(codes)))
+    return len(set(zip(one.codes, other.codes, strict=True))) > max(len(set(one.codes)), len(set(other.codes)))
 
 
 def _kind(facet: Facet, table: VerdictTable) -> Kind:
@@ -95,12 +89,11 @@ def _largest(facet: Facet) -> list[int]:
 
 
 def _kind_table(kind: Kind, table: VerdictTable) -> Table:
-    labelled = table.labels is not None
     body: list[list[Content]] = []
     for level in kind.levels:
-        gold = [estimate_cell(level.gold)] if labelled else []
+        gold = [estimate_cell(level.gold)] if table.labels else []
         body.append([level.name, level.rows, *gold, *map(estimate_cell, level.judges)])
-    head = [kind.name, "rows", *(["human labels"] if labelled else []), *(judge.name for judge in table.judges)]
+    head = [kind.name, "rows", *(["human labels"] if table.labels else []), *(judge.name for judge in table.judges)]
     notes = [INTERVALS]
     if any(rate.value is not None and rate.interval is None for level in kind.levels for rate in level.judges):
         notes.append("of a judge without labels: its mean score")
