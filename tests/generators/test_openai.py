@@ -6,6 +6,7 @@ import socket
 import sys
 import threading
 import time
+from collections import Counter
 from email.utils import formatdate
 from functools import partial
 
@@ -147,7 +148,7 @@ FAULTS = {
     "429": (Answer(status=429), "answered 429 .*scripted trouble"),
     "500": (Answer(status=500), "answered 500"),
     "503": (Answer(status=503), "answered 503"),
-    "slow": (Answer(seconds=0.6), "no answer within 0.2 seconds"),
+    "slow": (Answer(seconds=2.0), "no answer within 1 seconds"),
     "cut": (CUT, r"connection to .* failed \(peer closed"),
     "malformed": (MALFORMED, "sent invalid JSON"),
     "empty": (EMPTY, "a reply without choices"),
@@ -158,29 +159,31 @@ FAULTS = {
     "deep": (Answer(body="[" * 100_000 + "]" * 100_000), "invalid JSON"),
     "large": (Answer("x" * (65 << 20)), "an answer of over 64 MiB"),
     "packed": (Answer(headers={"Content-Encoding": "gzip"}), r"is packed \(gzip\), which was not asked for"),
-    "drips": (Answer(drips=0.05), "no answer within 0.2 seconds"),
-    "drips headers": (Answer(drips=0.05, headers={"X": "y"}), "no answer within 0.2 seconds"),
+    "drips": (Answer(drips=0.05), "no answer within 1 seconds"),
+    "drips headers": (Answer(drips=0.05, headers={"X": "y"}), "no answer within 1 seconds"),
     "a list": (Answer(body="[]"), "not a chat completion"),
     "no text": (Answer(None), "a reply without text"),
     "odd text": (Answer([{"type": "text"}]), "a reply without text"),  # type: ignore[arg-type]
 }
 
 
-def _patience(fault: str) -> float:
-    return 0.2 if fault in ("slow", "drips", "drips headers") else 60.0
+TIMED = ("slow", "drips", "drips headers")
 
 
 def test_a_fault_is_tried_again_and_is_an_error_of_its_row_alone_where_it_stays(subtests: pytest.Subtests):
     def script(prompt: str, before: int, faulty: Answer) -> Answer:
         return faulty if prompt == "bad" or (prompt == "passing" and before < 2) else Answer("fine")
 
+    asked = Counter(good=1, bad=3, passing=3)
     for fault, (answer, message) in FAULTS.items():
+        timed = fault in TIMED
         with subtests.test(fault=fault), endpoint(partial(script, faulty=answer)) as server:
-            replies = ask(server, ["good", "bad", "passing"], timeout=_patience(fault))
+            replies = ask(server, ["good", "bad", "passing"], timeout=1.0 if timed else 60.0)
             assert [reply.text for reply in replies] == ["fine", "", "fine"]
             assert [reply.error is None for reply in replies] == [True, False, True]
             assert re.search(message, replies[1].error)
-            assert server.asked == {"good": 1, "bad": 3, "passing": 3}
+            # A busy machine may take a second for a good answer, too.
+            assert asked <= server.asked if timed else asked == server.asked
 
 
 def test_a_refused_connection_is_an_error_of_each_row():
