@@ -4,9 +4,9 @@
 
 prints what a row costs and four tables: accuracy by source, beside rules and BERTScore on the same rows; families of
 hedged answers (`families.jsonl`) and answers in twelve languages (`languages.jsonl`), from neither of which a training
-row is made; and the audit in two halves (`halves.py`). It
-writes them into `src/bert_judge/starter/README.md`, with a table of `ablate.py`, the families left out, from the file
-`--left_out`. What the judge was trained on is said in `card.md`; change that for weights of your own.
+row is made; and the audit in two halves (`halves.py`). It writes them into `src/bert_judge/starter/README.md`, with a
+table of `ablate.py`, the families left out, from the file `--left_out`. What the judge was trained on is said in
+`card.md`; change that for weights of your own.
 
 `--model FOLDER` measures another judge and writes nothing. It runs the half of the audit that judges are chosen by;
 `--half final` is for the one that was chosen, once.
@@ -190,18 +190,16 @@ def measure_written(judge: Judge, file: str, columns: Sequence[str]) -> str:
     """Of the rows in a file beside this one, how many are on the right side of 0.5, by each value of some columns."""
     rows = [json.loads(line) for line in (HERE / file).read_text(encoding="utf-8").splitlines()]
     samples = [Sample(row["candidate"], tuple(row["references"]), row["question"], gold=row["label"]) for row in rows]
-    right: dict[tuple[str, str], list[bool]] = defaultdict(list)
-    for row, verdict in zip(rows, judge.assess(samples), strict=True):
-        for column in columns:
-            right[column, row[column]].append(verdict.label == row["label"])
-    counts = [
-        [value, f"{sum(hits)} of {len(hits)}"]
-        for column in columns
-        for (of_column, value), hits in right.items()
-        if of_column == column
-    ]
-    hits = [hit for (column, _), hits in right.items() if column == columns[0] for hit in hits]
-    return markdown([" or ".join(columns), "right"], [*counts, ["**all**", f"{sum(hits)} of {len(hits)}"]])
+    hits = [verdict.label == row["label"] for row, verdict in zip(rows, judge.assess(samples), strict=True)]
+    groups: list[tuple[str, list[bool]]] = []
+    for column in columns:
+        by_value: dict[str, list[bool]] = defaultdict(list)
+        for row, hit in zip(rows, hits, strict=True):
+            by_value[row[column]].append(hit)
+        groups += by_value.items()
+    groups.append(("**all**", hits))
+    lines = [[name, f"{sum(right)} of {len(right)}"] for name, right in groups]
+    return markdown([" or ".join(columns), "right"], lines)
 
 
 def measure_audit(judge: Judge, halves: Sequence[str]) -> str:

@@ -182,7 +182,7 @@ def test_a_fault_is_tried_again_and_is_an_error_of_its_row_alone_where_it_stays(
             assert [reply.text for reply in replies] == ["fine", "", "fine"]
             assert [reply.error is None for reply in replies] == [True, False, True]
             assert re.search(message, replies[1].error)
-            # A busy machine may take a second for a good answer, too.
+            # On a busy machine a good answer may take over a second, and is asked for again.
             assert asked <= server.asked if timed else asked == server.asked
 
 

@@ -101,7 +101,7 @@ KINDS: dict[str, tuple[Callable[[Bank, Random], Rows], int]] = {
     "orders beside explanations": (close.of_explanations(disguise.ordered), 300),
     "noise": (over("words", single(disguise.noisy)), 600),
     "languages": (over("open", double(disguise.foreign)), 800),
-    "denied in other languages": (over("open", disguise.denied_abroad), 900),
+    "denied in other languages": (over("open", disguise.foreign_denials), 900),
     "elaborated": (over("open", disguise.elaborated), 3_500),
     "spans": (over("plain", disguise.spans), 2_000),
     "long text, answer at its start": (over("open", disguise.long_text("start")), 500),

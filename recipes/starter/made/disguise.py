@@ -82,15 +82,15 @@ def foreign(a: str, b: str, item: Item, chance: Random) -> str:
 
 
 @with_pair
-def denied_abroad(bank: Bank, item: Item, pair: tuple[str, str], chance: Random) -> Iterator[Made]:
-    """An answer that a sentence of another language denies, alone or for another answer, and one that it gives."""
+def foreign_denials(bank: Bank, item: Item, pair: tuple[str, str], chance: Random) -> Iterator[Made]:
+    """A sentence of another language that denies the right answer, and one that gives it."""
     language, denials = chance.choice([*table("languages")["denied"].items()])
-    frames_of = table("languages")["frames"][language]
+    sentences = table("languages")["frames"][language]
     if chance.random() < 0.4:
-        frame = chance.choice([frame for frame in frames_of if "{a}" in frame])
+        frame = chance.choice([frame for frame in sentences if "{a}" in frame])
         denied, stated = (fill(frame, a=first, b=second) for first, second in (pair, pair[::-1]))
     else:
-        frame = chance.choice([frame for frame in frames_of if "{x}" in frame])
+        frame = chance.choice([frame for frame in sentences if "{x}" in frame])
         denied, stated = fill(chance.choice(denials), x=pair[0]), fill(frame, x=pair[0])
     yield Made(0, denied)
     yield Made(1, stated)
